@@ -1,0 +1,317 @@
+//! The Node binding: thin, no decision and no string table of its own.
+//!
+//! Expected outcomes are values: a verdict is a word, a bad configuration is a list of problems. What throws is a
+//! misuse (a handle that does not exist) or a bug. Every entry runs inside [`guarded`], so that a panic becomes an
+//! error that begins with `POLICY_INTERNAL_ERROR` and never ends the process.
+//!
+//! State lives per thread, since each worker thread is an environment of its own; handles are unique in the process, so
+//! that a handle of another thread or of another copy of the addon's loader is not found instead of mistaken.
+
+#![allow(clippy::needless_pass_by_value, reason = "napi hands values over")]
+#![allow(unsafe_code, reason = "the macros of napi-derive expand to the unsafe calls of the Node API")]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "the macros generate items; what JS sees is documented where it stands"
+)]
+
+mod describe;
+mod state;
+mod value;
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+
+use crate::argument::Arguments;
+use crate::config::Config;
+use crate::evidence::Status;
+use crate::policy::{Arrival, Call, CallId, Position, SessionId, Task, TurnId};
+use crate::reason::{Code, Context};
+use crate::tool::{Class, Tool};
+use crate::verdict::{Verdict, denial_code, enforce};
+use describe::{
+    Compatibility, ConfigReading, ControlTool, Described, DescribedSettlement, Holdings, PolicyInfo, Vocabulary,
+};
+use state::{Fault, guarded, with};
+
+#[napi(module_exports)]
+#[allow(clippy::unnecessary_wraps, reason = "the macro asks for a result")]
+pub fn init(_exports: Object<'_>) -> Result<()> {
+    state::quiet_panics();
+    Ok(())
+}
+
+/// Version of the crate this addon was built from; equal to the package's.
+#[napi]
+pub fn addon_version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
+/// Reads a configuration. Never throws on a bad one: `problems` lists everything that is wrong with it.
+#[napi]
+pub fn read_config(#[napi(ts_arg_type = "unknown")] raw: Unknown<'_>) -> Result<ConfigReading> {
+    guarded("readConfig", || Ok(ConfigReading::of(Config::read(&value::raw(raw)?))))
+}
+
+/// Creates a policy of a configuration and returns its handle, for this thread.
+/// Throws where the configuration has problems: read it with `readConfig` first.
+#[napi]
+pub fn create_policy(#[napi(ts_arg_type = "unknown")] raw: Unknown<'_>) -> Result<u32> {
+    guarded("createPolicy", || {
+        let config = Config::read(&value::raw(raw)?).map_err(|_| Fault::BadConfig)?;
+        Ok(state::create(config)?)
+    })
+}
+
+/// Frees a policy with all that it holds. Without effect for a handle that is not open.
+#[napi]
+pub fn drop_policy(policy: u32) -> Result<()> {
+    guarded("dropPolicy", || {
+        state::remove(policy);
+        Ok(())
+    })
+}
+
+/// What the shim must know of a policy's configuration.
+#[napi]
+pub fn policy_info(policy: u32) -> Result<PolicyInfo> {
+    guarded("policyInfo", || with(policy, |p| Ok(PolicyInfo::of(p))))
+}
+
+/// The tool of a public name, as a number; 0 where the name is not governed.
+#[napi]
+pub fn tool_id(policy: u32, name: String) -> Result<u32> {
+    guarded("toolId", || with(policy, |p| Ok(p.namespace.resolve(&name).map_or(0, Tool::id))))
+}
+
+/// Class of a tool number: `control`, `read`, `search`, `write`, `destructive`, `unknown`.
+#[napi]
+pub fn tool_class(tool: u32) -> Result<String> {
+    guarded("toolClass", || Ok(known(tool)?.class.name().to_owned()))
+}
+
+/// Begins to follow a session and returns its number.
+#[napi]
+pub fn open_session(policy: u32) -> Result<u32> {
+    guarded("openSession", || with(policy, |p| Ok(p.policy.open_session().0)))
+}
+
+/// Forgets a session.
+#[napi]
+pub fn close_session(policy: u32, session: u32) -> Result<()> {
+    guarded("closeSession", || {
+        with(policy, |p| {
+            p.policy.close_session(SessionId(session));
+            Ok(())
+        })
+    })
+}
+
+/// Discards what the session's turn has earned: at its end, and when a new one begins.
+#[napi]
+pub fn end_turn(policy: u32, session: u32) -> Result<()> {
+    guarded("endTurn", || {
+        with(policy, |p| {
+            p.policy.end_turn(SessionId(session));
+            Ok(())
+        })
+    })
+}
+
+/// Where a call stands, as the `place` argument of `judge`.
+#[napi]
+pub const PLACE_NO_AGENT: u32 = 0;
+/// Made by an agent, and where is not known.
+#[napi]
+pub const PLACE_UNKNOWN: u32 = 1;
+/// In a turn with the host's number.
+#[napi]
+pub const PLACE_HOST_TURN: u32 = 2;
+/// In a turn that was counted because the host gave no number.
+#[napi]
+pub const PLACE_COUNTED_TURN: u32 = 3;
+/// Added to the place: the agent does not see the control tool.
+#[napi]
+pub const PLACE_CONTROL_HIDDEN: u32 = 4;
+
+/// Judges a call and returns the verdict's word.
+///
+/// `call` is the caller's number of the call, `tool` comes from `toolId`, `place` is one of the `PLACE_` constants.
+/// `args` are the arguments that would run; they are looked at only for a tool that writes, and must be plain data.
+#[napi]
+#[allow(clippy::too_many_arguments, reason = "one crossing with small integers is what makes this cheap")]
+pub fn judge(
+    policy: u32,
+    call: u32,
+    tool: u32,
+    place: u32,
+    session: u32,
+    turn: u32,
+    step: u32,
+    #[napi(ts_arg_type = "unknown")] args: Unknown<'_>,
+) -> Result<u32> {
+    guarded("judge", || {
+        let tool = known(tool)?;
+        let position = match place & 3 {
+            PLACE_NO_AGENT => Position::NoAgent,
+            PLACE_UNKNOWN => Position::Unknown,
+            number => Position::At {
+                session: SessionId(session),
+                turn: if number == PLACE_HOST_TURN { TurnId::Host(turn) } else { TurnId::Counted(turn) },
+                step,
+            },
+        };
+        let object = if tool.class.writes() { value::PlainObject::of(args)? } else { None };
+        let arguments = object.as_ref().map_or(Arguments::NotAnObject, |object| Arguments::Object(object));
+        let control_hidden = place & PLACE_CONTROL_HIDDEN != 0;
+        let verdict = with(policy, |p| {
+            state::trusting(p, session, |p| {
+                p.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden })
+            })
+        })?;
+        Ok(verdict.word())
+    })
+}
+
+/// `settle`'s `facts`: the tool's body was reached.
+#[napi]
+pub const FACT_REACHED: u32 = 1;
+/// The result's error flag is set.
+#[napi]
+pub const FACT_ERROR: u32 = 2;
+/// The control tool's body received `simple`.
+#[napi]
+pub const FACT_DECLARED_SIMPLE: u32 = 4;
+/// The control tool's body received `complex`.
+#[napi]
+pub const FACT_DECLARED_COMPLEX: u32 = 8;
+
+/// Settles a call whose result arrived in this step of the session, and returns the settlement's word.
+///
+/// `value` is the result's value, `{content, structuredContent?}`; its status part is looked at, and only for a lookup.
+#[napi]
+pub fn settle(
+    policy: u32,
+    session: u32,
+    call: u32,
+    tool: u32,
+    facts: u32,
+    step: u32,
+    #[napi(ts_arg_type = "unknown")] value: Unknown<'_>,
+) -> Result<u32> {
+    guarded("settle", || {
+        let search = known(tool)?.class == Class::Read { search: true };
+        let arrival = Arrival {
+            reached: facts & FACT_REACHED != 0,
+            is_error: facts & FACT_ERROR != 0,
+            status: if search { value::status(value)? } else { Status::None },
+            declared: match facts & (FACT_DECLARED_SIMPLE | FACT_DECLARED_COMPLEX) {
+                FACT_DECLARED_SIMPLE => Some(Task::Simple),
+                FACT_DECLARED_COMPLEX => Some(Task::Complex),
+                _ => None,
+            },
+            step,
+        };
+        let settled = with(policy, |p| {
+            state::trusting(p, session, |p| p.policy.settle(SessionId(session), CallId(call), &arrival))
+        })?;
+        Ok(settled.word())
+    })
+}
+
+/// What becomes of a call with this verdict: an index into the vocabulary's enforcements.
+#[napi]
+pub fn enforcement(policy: u32, word: u32, can_ask: bool) -> Result<u32> {
+    guarded("enforcement", || {
+        let verdict = verdict(word)?;
+        with(policy, |p| Ok(enforce(verdict, p.config.mode, p.config.destructive_asks, can_ask) as u32))
+    })
+}
+
+/// What the model is told when a call of this tool with this verdict is denied. Never empty; begins with the code.
+#[napi]
+pub fn denial_text(policy: u32, word: u32, tool: u32) -> Result<String> {
+    guarded("denialText", || {
+        let verdict = verdict(word)?;
+        let tool = known(tool)?;
+        with(policy, |p| {
+            let code = denial_code(verdict, p.config.destructive_asks);
+            let code = if code.denies() { code } else { Code::CallNotJudged };
+            let control_hidden = verdict.observations.has(crate::reason::Observation::ControlHidden);
+            Ok(code.text(Context { search_tool: &p.namespace.search_tool(tool), control_hidden }))
+        })
+    })
+}
+
+/// The word of a verdict that has no more to say than this code; for what the shim itself must refuse.
+#[napi]
+pub fn word_of_code(name: String) -> Result<u32> {
+    guarded("wordOfCode", || {
+        let code = Code::ALL.iter().find(|code| code.name() == name).ok_or(Fault::BadWord)?;
+        Ok(Verdict::of(*code).word())
+    })
+}
+
+/// What a human reads who is asked to approve the call.
+#[napi]
+pub fn approval_reason(name: String, word: u32, #[napi(ts_arg_type = "unknown")] args: Unknown<'_>) -> Result<String> {
+    guarded("approvalReason", || {
+        let verdict = verdict(word)?;
+        let unmet = verdict.denies().then_some(verdict.code);
+        Ok(match value::PlainObject::of(args)? {
+            Some(object) => crate::approval::reason(&name, &object, unmet),
+            None => crate::approval::reason(&name, &serde_json::Map::new(), unmet),
+        })
+    })
+}
+
+/// A verdict's word in readable form.
+#[napi]
+pub fn describe(word: u32) -> Result<Described> {
+    guarded("describe", || Ok(Described::of(verdict(word)?)))
+}
+
+/// A settlement's word in readable form.
+#[napi]
+pub fn describe_settlement(word: u32) -> Result<DescribedSettlement> {
+    guarded("describeSettlement", || DescribedSettlement::of(word).ok_or_else(|| Fault::BadWord.into()))
+}
+
+/// Judges a host version; `null` where it could not be found out.
+#[napi]
+pub fn compatibility(version: Option<String>, allow_unverified: bool) -> Result<Compatibility> {
+    guarded("compatibility", || Ok(crate::compat::compatibility(version.as_deref(), allow_unverified).into()))
+}
+
+/// Every word of the product: codes, observations, classes, states.
+#[napi]
+pub fn vocabulary() -> Result<Vocabulary> {
+    guarded("vocabulary", || Ok(Vocabulary::whole()))
+}
+
+/// The control tool's name and texts.
+#[napi]
+pub fn control_tool() -> Result<ControlTool> {
+    guarded("controlTool", || Ok(ControlTool::new()))
+}
+
+/// How much a policy holds: for tests and for operators who look for a leak.
+#[napi]
+pub fn holdings(policy: u32) -> Result<Holdings> {
+    guarded("holdings", || with(policy, |p| Ok(p.policy.holdings().into())))
+}
+
+/// Makes the next call of the named entry panic. Only in builds with the feature `faults`.
+#[cfg(feature = "faults")]
+#[napi]
+pub fn inject_panic(entry: String) {
+    state::faults::arm(entry);
+}
+
+fn known(tool: u32) -> Result<Tool> {
+    Tool::from_id(tool).ok_or_else(|| Fault::BadTool.into())
+}
+
+fn verdict(word: u32) -> Result<Verdict> {
+    Verdict::from_word(word).ok_or_else(|| Fault::BadWord.into())
+}

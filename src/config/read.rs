@@ -1,0 +1,271 @@
+//! Reading a raw configuration: one table of keys, then what must hold between them.
+
+use super::{Config, POLICY_VERSION, Problem, ProblemCode, Profile, Raw, Step, Vocabulary};
+
+/// Reads one key's value into the configuration, or reports what is wrong with it.
+type Read = fn(&Raw, &mut Config, &mut Found<'_>);
+
+/// Every key there is. A key is here only if it has an effect.
+const KEYS: &[(&str, Read)] = &[
+    ("mode", |raw, c, found| found.one_of(raw, &mut c.mode)),
+    ("profile", |raw, c, found| found.one_of(raw, &mut c.profile)),
+    ("serverNames", |raw, c, found| found.names(raw, &mut c.server_names, Naming::Server, Length::Some)),
+    ("searchTools", |raw, c, found| found.names(raw, &mut c.search_tools, Naming::Tool, Length::Some)),
+    ("readTools", |raw, c, found| found.names(raw, &mut c.read_tools, Naming::Tool, Length::Some)),
+    ("mutatingTools", |raw, c, found| found.names(raw, &mut c.mutating_tools, Naming::Tool, Length::Some)),
+    ("destructiveTools", |raw, c, found| found.names(raw, &mut c.destructive_tools, Naming::Tool, Length::Any)),
+    ("unknownMemoryToolPolicy", |raw, c, found| found.one_of(raw, &mut c.unknown_memory_tool_policy)),
+    ("createRequiresSearch", |raw, c, found| found.bool(raw, &mut c.create_requires_search)),
+    ("lookupEvidence", |raw, c, found| found.one_of(raw, &mut c.lookup_evidence)),
+    ("policyVersion", |raw, _, found| found.policy_version(raw)),
+    ("allowUnverifiedHarness", |raw, c, found| found.bool(raw, &mut c.allow_unverified_harness)),
+];
+
+/// Keys of the original product that said mode or profile a second time.
+const AMBIGUOUS: &[&str] = &["strict", "gateScope", "preset"];
+
+/// A server name as the host takes it, in characters.
+const SERVER_NAME_MAX: usize = 32;
+/// A public tool name as the host makes it, in characters.
+const TOOL_NAME_MAX: usize = 64;
+
+pub(super) fn config(raw: &Raw) -> Result<Config, Vec<Problem>> {
+    let mut config = Config::default();
+    let mut problems = Vec::new();
+    let entries = match raw {
+        Raw::Undefined => &[][..],
+        Raw::Object(entries) => entries,
+        other => {
+            problems.push(Problem {
+                path: Vec::new(),
+                code: ProblemCode::NotAnObject,
+                message: format!(
+                    "the configuration must be an object of keys, but is {}; leave it out for the defaults",
+                    other.kind()
+                ),
+                nearest: None,
+            });
+            return Err(problems);
+        }
+    };
+    // An explicit undefined is an absent key.
+    for (key, value) in entries.iter().filter(|(_, value)| *value != Raw::Undefined) {
+        match KEYS.iter().find(|(name, _)| name == key) {
+            Some((name, read)) => read(value, &mut config, &mut Found { key: name, problems: &mut problems }),
+            None => problems.push(unknown(key)),
+        }
+    }
+    contradictions(&config, &mut problems);
+    config.destructive_asks = config.profile == Profile::Strict;
+    if problems.is_empty() { Ok(config) } else { Err(problems) }
+}
+
+fn unknown(key: &str) -> Problem {
+    let path = vec![Step::Key(key.to_owned())];
+    if AMBIGUOUS.contains(&key) {
+        return Problem {
+            path,
+            code: ProblemCode::AmbiguousMode,
+            message: format!("`{key}` does not exist: say `mode` (off, audit, enforce) and `profile` (compat, strict)"),
+            nearest: None,
+        };
+    }
+    let nearest = nearest(key);
+    let hint = nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+    Problem { path, code: ProblemCode::UnknownKey, message: format!("`{}` is no key{hint}", shown(key)), nearest }
+}
+
+/// The key that a typo was probably meant to be: at most a third of it wrong, and case aside.
+fn nearest(key: &str) -> Option<&'static str> {
+    // A key longer than twice the longest one is no typo, and measuring it would cost for nothing.
+    if key.chars().count() > 48 {
+        return None;
+    }
+    let wanted = key.to_lowercase();
+    KEYS.iter()
+        .map(|(name, _)| (distance(&wanted, &name.to_lowercase()), *name))
+        .filter(|(d, name)| *d <= (name.len() / 3).max(1))
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein's distance, in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (cell, to) in row.iter_mut().skip(1).zip(&b) {
+            let above = *cell;
+            left = (diagonal + usize::from(from != *to)).min(above + 1).min(left + 1);
+            diagonal = above;
+            *cell = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// A name from outside, fit for one line of a message.
+fn shown(text: &str) -> String {
+    let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    if text.chars().nth(60).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    Server,
+    Tool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Any,
+    Some,
+}
+
+/// Collects the problems of one key.
+struct Found<'a> {
+    key: &'static str,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Found<'_> {
+    fn push(&mut self, index: Option<usize>, code: ProblemCode, message: String) {
+        let mut path = vec![Step::Key(self.key.to_owned())];
+        path.extend(index.map(Step::Index));
+        self.problems.push(Problem { path, code, message, nearest: None });
+    }
+
+    fn wrong_type(&mut self, index: Option<usize>, wanted: &str, raw: &Raw) {
+        let message = format!("`{}` takes {wanted}, not {}", self.key, raw.kind());
+        self.push(index, ProblemCode::InvalidType, message);
+    }
+
+    fn bool(&mut self, raw: &Raw, into: &mut bool) {
+        match raw {
+            Raw::Bool(value) => *into = *value,
+            other => self.wrong_type(None, "true or false", other),
+        }
+    }
+
+    fn one_of<T: Vocabulary>(&mut self, raw: &Raw, into: &mut T) {
+        let names = || T::VALUES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        match raw {
+            Raw::Text(text) => match T::VALUES.iter().find(|(name, _)| name == text) {
+                Some((_, value)) => *into = *value,
+                None => self.push(
+                    None,
+                    ProblemCode::InvalidEnum,
+                    format!("`{}` is one of {}, not \"{}\"", self.key, names(), shown(text)),
+                ),
+            },
+            // YAML reads a bare `off` as false in some dialects: say so instead of only naming the type.
+            Raw::Bool(false) if T::VALUES.iter().any(|(name, _)| *name == "off") => self.push(
+                None,
+                ProblemCode::InvalidType,
+                format!("`{}` is one of {}, as a string; write \"off\" in quotes", self.key, names()),
+            ),
+            other => self.wrong_type(None, &format!("one of {}", names()), other),
+        }
+    }
+
+    fn names(&mut self, raw: &Raw, into: &mut Vec<String>, naming: Naming, length: Length) {
+        let Raw::List(items) = raw else {
+            return self.wrong_type(None, "a list of names", raw);
+        };
+        if items.is_empty() && length == Length::Some {
+            self.push(None, ProblemCode::InvalidLength, format!("`{}` must name at least one", self.key));
+        }
+        let mut names: Vec<String> = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            match item {
+                Raw::Text(name) => {
+                    if self.name(index, name, naming) && !names.contains(name) {
+                        names.push(name.clone());
+                    }
+                }
+                other => self.wrong_type(Some(index), "a list of names", other),
+            }
+        }
+        *into = names;
+    }
+
+    fn name(&mut self, index: usize, name: &str, naming: Naming) -> bool {
+        let max = if naming == Naming::Server { SERVER_NAME_MAX } else { TOOL_NAME_MAX };
+        let length = name.chars().count();
+        let (code, message) = if length == 0 || length > max {
+            (ProblemCode::InvalidLength, format!("a name in `{}` has 1 to {max} characters", self.key))
+        } else if naming == Naming::Tool && name.starts_with("bmpp__") {
+            (ProblemCode::Contradiction, format!("`{}` cannot list the policy's own tools", self.key))
+        } else if name.starts_with("mcp__") {
+            (
+                ProblemCode::Contradiction,
+                format!("`{}` holds raw names: write the part after the last `__` of \"{}\"", self.key, shown(name)),
+            )
+        } else if naming == Naming::Server && !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            (
+                ProblemCode::InvalidType,
+                format!("\"{}\" can be no server name: the host takes letters, digits, `-` and `_`", shown(name)),
+            )
+        } else {
+            return true;
+        };
+        self.push(Some(index), code, message);
+        false
+    }
+
+    fn policy_version(&mut self, raw: &Raw) {
+        match raw {
+            Raw::Text(version) if version == POLICY_VERSION => {}
+            Raw::Text(version) => self.push(
+                None,
+                ProblemCode::InvalidEnum,
+                format!(
+                    "this package implements policy version {POLICY_VERSION}, and the configuration was written for \
+                     \"{}\": read what changed, then set {POLICY_VERSION} or remove the key",
+                    shown(version)
+                ),
+            ),
+            other => self.wrong_type(None, "a version string", other),
+        }
+    }
+}
+
+/// What must hold between the lists, those that were set and those that stayed at their defaults alike.
+fn contradictions(config: &Config, problems: &mut Vec<Problem>) {
+    let mut check = |key: &str, list: &[String], bad: &dyn Fn(&String) -> bool, why: &str| {
+        for (index, name) in list.iter().enumerate().filter(|(_, name)| bad(name)) {
+            problems.push(Problem {
+                path: vec![Step::Key(key.to_owned()), Step::Index(index)],
+                code: ProblemCode::Contradiction,
+                message: format!("\"{}\" in `{key}` {why}", shown(name)),
+                nearest: None,
+            });
+        }
+    };
+    check(
+        "mutatingTools",
+        &config.mutating_tools,
+        &|name| config.read_tools.contains(name),
+        "is in `readTools` too: a tool either reads or writes",
+    );
+    check(
+        "searchTools",
+        &config.search_tools,
+        &|name| !config.read_tools.contains(name),
+        "is not in `readTools`: set both lists (a list that is not set has its default)",
+    );
+    check(
+        "destructiveTools",
+        &config.destructive_tools,
+        &|name| !config.mutating_tools.contains(name),
+        "is not in `mutatingTools`: set both lists (a list that is not set has its default)",
+    );
+}

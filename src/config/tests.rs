@@ -1,0 +1,102 @@
+use super::*;
+use serde_json::json;
+
+fn read(value: serde_json::Value) -> Result<Config, Vec<Problem>> {
+    Config::read(&Raw::from(&value))
+}
+
+fn codes(value: serde_json::Value) -> Vec<(String, ProblemCode)> {
+    let path = |p: &Problem| {
+        p.path
+            .iter()
+            .map(|s| match s {
+                Step::Key(k) => k.clone(),
+                Step::Index(i) => i.to_string(),
+            })
+            .collect::<Vec<_>>()
+            .join(".")
+    };
+    read(value).expect_err("a problem").iter().map(|p| (path(p), p.code)).collect()
+}
+
+#[test]
+fn nothing_set_is_the_default() {
+    assert_eq!(Config::read(&Raw::Undefined), Ok(Config::default()));
+    assert_eq!(read(json!({})), Ok(Config::default()));
+    let undefined = Raw::Object(vec![("mode".into(), Raw::Undefined), ("nonsense".into(), Raw::Undefined)]);
+    assert_eq!(Config::read(&undefined), Ok(Config::default()));
+}
+
+#[test]
+fn every_problem_is_reported_at_once() {
+    let found = codes(json!({
+        "mode": "enforced", "strict": true, "bogus": 1, "createRequiresSearch": "yes",
+        "serverNames": [], "searchTools": ["search_notes", 5], "policyVersion": "9.9.9",
+    }));
+    let expected = [
+        ("bogus", ProblemCode::UnknownKey),
+        ("createRequiresSearch", ProblemCode::InvalidType),
+        ("mode", ProblemCode::InvalidEnum),
+        ("policyVersion", ProblemCode::InvalidEnum),
+        ("searchTools.1", ProblemCode::InvalidType),
+        ("serverNames", ProblemCode::InvalidLength),
+        ("strict", ProblemCode::AmbiguousMode),
+    ];
+    for (path, code) in expected {
+        assert!(found.contains(&(path.to_owned(), code)), "{path}: {found:?}");
+    }
+    assert_eq!(found.len(), expected.len());
+}
+
+#[test]
+fn lists_that_contradict_are_refused() {
+    let contradiction = |value, path: &str| {
+        let found = codes(value);
+        assert!(found.contains(&(path.to_owned(), ProblemCode::Contradiction)), "{found:?}");
+    };
+    contradiction(json!({"readTools": ["search_notes", "search", "build_context", "write_note"]}), "mutatingTools.0");
+    contradiction(json!({"searchTools": ["list_directory", "grep2"]}), "searchTools.1");
+    contradiction(json!({"mutatingTools": ["write_note", "delete_note"]}), "destructiveTools.1");
+    contradiction(json!({"readTools": ["bmpp__classify"]}), "readTools.0");
+    contradiction(json!({"searchTools": ["mcp__basic-memory__search_notes"]}), "searchTools.0");
+}
+
+#[test]
+fn a_raw_value_that_is_no_object_is_refused() {
+    for value in [json!(null), json!([]), json!("audit"), json!(1), json!(true)] {
+        assert_eq!(codes(value), [(String::new(), ProblemCode::NotAnObject)]);
+    }
+    let function = Raw::Object(vec![("mode".into(), Raw::Other("a function"))]);
+    assert_eq!(Config::read(&function).expect_err("refused").first().map(|p| p.code), Some(ProblemCode::InvalidType));
+}
+
+#[test]
+fn a_typo_names_the_nearest_key() {
+    for (typo, key) in [
+        ("Mode", "mode"),
+        ("profil", "profile"),
+        ("serverName", "serverNames"),
+        ("createRequireSearch", "createRequiresSearch"),
+        ("allowUnverifiedHarnes", "allowUnverifiedHarness"),
+        ("lookup_evidence", "lookupEvidence"),
+    ] {
+        let problems = read(json!({ typo: 1 })).expect_err("refused");
+        assert_eq!(problems.first().and_then(|p| p.nearest), Some(key), "{typo}");
+    }
+    let problems = read(json!({ "somethingElse": 1 })).expect_err("refused");
+    assert_eq!(problems.first().and_then(|p| p.nearest), None);
+}
+
+#[test]
+fn strict_makes_destructive_calls_ask_and_changes_no_mode() {
+    let strict = read(json!({"profile": "strict"})).expect("a configuration");
+    assert_eq!(strict, Config { profile: Profile::Strict, destructive_asks: true, ..Config::default() });
+}
+
+#[test]
+fn a_destructive_list_may_be_empty() {
+    assert_eq!(read(json!({"destructiveTools": []})).map(|c| c.destructive_tools), Ok(vec![]));
+    for key in ["searchTools", "readTools", "mutatingTools", "serverNames"] {
+        assert!(codes(json!({ key: [] })).contains(&(key.to_owned(), ProblemCode::InvalidLength)), "{key}");
+    }
+}

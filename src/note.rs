@@ -1,0 +1,1 @@
+//! Room for note identity: (title, directory, project) → file path and permalink. Empty until the guards that need it.

@@ -1,0 +1,349 @@
+//! The vocabulary of reasons: codes, observations and what the model is told. One table each, and no other place.
+//!
+//! A [`Code`] is the one reason of a verdict. An [`Observation`] is something worth recording that did not decide.
+//! A code is never reworded or reused: a changed meaning gets a new code with a new number, since trails outlive
+//! versions.
+
+use std::fmt::Write as _;
+
+/// What a code means for the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The call may go on.
+    Allow,
+    /// The call is denied, and one next call of the model cures it. The text names that call.
+    Recoverable,
+    /// The call is denied, and no call of this model cures it. The text says so, and not to retry.
+    Terminal,
+}
+
+macro_rules! codes {
+    ($( $(#[$doc:meta])* $variant:ident = $number:literal, $name:literal, $kind:ident, ask: $ask:literal; )*) => {
+        /// The reason of a verdict. The numbers are part of the verdict word and never change.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Code { $( $(#[$doc])* $variant = $number, )* }
+
+        impl Code {
+            /// Every code, in the order of the numbers.
+            pub const ALL: &'static [Code] = &[$( Code::$variant, )*];
+
+            /// The stable name, as it stands in texts, records and docs.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $( Code::$variant => $name, )* }
+            }
+
+            /// Allow, or a denial that can or cannot be cured.
+            #[must_use]
+            pub const fn kind(self) -> Kind {
+                match self { $( Code::$variant => Kind::$kind, )* }
+            }
+
+            /// Whether a destructive call with this verdict may be put to a human instead (spec section 9). False for
+            /// what is always denied, and for calls that the policy does not decide.
+            #[must_use]
+            pub const fn may_ask(self) -> bool {
+                match self { $( Code::$variant => $ask, )* }
+            }
+
+            /// The code with this number, if there is one.
+            #[must_use]
+            pub const fn from_number(number: u8) -> Option<Code> {
+                match number { $( $number => Some(Code::$variant), )* _ => None }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Not a call that the policy decides: outside the namespace, or made by no agent.
+    AllowOutOfScope = 0, "ALLOW_OUT_OF_SCOPE", Allow, ask: false;
+    /// A tool of the read list.
+    AllowReadOnly = 1, "ALLOW_READ_ONLY", Allow, ask: false;
+    /// The control tool.
+    AllowControl = 2, "ALLOW_CONTROL", Allow, ask: false;
+    /// A write in a turn classified simple.
+    AllowSimple = 3, "ALLOW_SIMPLE", Allow, ask: true;
+    /// A write in a complex turn, after a lookup that succeeded in an earlier step.
+    AllowRecallOk = 4, "ALLOW_RECALL_OK", Allow, ask: true;
+    /// A creating write in a complex turn, where `createRequiresSearch` is false.
+    AllowCreate = 5, "ALLOW_CREATE", Allow, ask: true;
+    /// The arguments are no JSON object, or give one parameter under two names.
+    MalformedArguments = 16, "MALFORMED_ARGUMENTS", Recoverable, ask: false;
+    /// In the namespace, on no list, and `unknownMemoryToolPolicy` is `deny`. As an observation: it is `warn`.
+    UnknownMemoryTool = 17, "UNKNOWN_MEMORY_TOOL", Terminal, ask: false;
+    /// A write in a turn that is not classified.
+    ClassificationRequired = 18, "CLASSIFICATION_REQUIRED", Recoverable, ask: true;
+    /// The only lookups are running or of this very step: the model has not seen a result.
+    MemoryLookupPendingInBatch = 19, "MEMORY_LOOKUP_PENDING_IN_BATCH", Recoverable, ask: true;
+    /// Every lookup of the turn failed.
+    MemoryLookupFailed = 20, "MEMORY_LOOKUP_FAILED", Recoverable, ask: true;
+    /// A creating write in a complex turn without a lookup.
+    CreateRequiresSearch = 21, "CREATE_REQUIRES_SEARCH", Recoverable, ask: true;
+    /// Any other write in a complex turn without a lookup.
+    MemoryLookupRequired = 22, "MEMORY_LOOKUP_REQUIRED", Recoverable, ask: true;
+    /// The call's position is unknown, or what would run is not what was judged.
+    CallNotJudged = 48, "CALL_NOT_JUDGED", Terminal, ask: false;
+    /// A bug of ours. In enforce a governed write is denied with it.
+    PolicyInternalError = 49, "POLICY_INTERNAL_ERROR", Terminal, ask: false;
+    /// A destructive call needs a human's approval, and none can be asked here.
+    ApprovalUnavailable = 50, "APPROVAL_UNAVAILABLE", Terminal, ask: false;
+}
+
+impl Code {
+    /// Whether a verdict with this code denies the call.
+    #[must_use]
+    pub const fn denies(self) -> bool {
+        !matches!(self.kind(), Kind::Allow)
+    }
+}
+
+macro_rules! observations {
+    ($( $(#[$doc:meta])* $variant:ident = $bit:literal, $name:literal; )*) => {
+        /// Something worth recording that decides nothing. The value is its bit in a set.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Observation { $( $(#[$doc])* $variant = $bit, )* }
+
+        impl Observation {
+            /// Every observation, in the order of the bits.
+            pub const ALL: &'static [Observation] = &[$( Observation::$variant, )*];
+
+            /// The stable name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $( Observation::$variant => $name, )* }
+            }
+        }
+    };
+}
+
+observations! {
+    /// A lookup succeeded and found nothing.
+    RecallEmpty = 0, "RECALL_EMPTY";
+    /// A lookup's answer begins with a heading on no list: it counts as its error flag says.
+    LookupHeadingUnknown = 1, "LOOKUP_HEADING_UNKNOWN";
+    /// A read that is no search: allowed, and no recall.
+    ReadOnlyNotRecall = 2, "READ_ONLY_NOT_RECALL";
+    /// A declaration changed an earlier one of the turn.
+    Reclassified = 3, "RECLASSIFIED";
+    /// A turn with a denial was turned from complex to simple.
+    ReclassifiedAfterDenial = 4, "RECLASSIFIED_AFTER_DENIAL";
+    /// The call was made by no agent, so it has no turn.
+    NoAgentContext = 5, "NO_AGENT_CONTEXT";
+    /// The control tool is not visible to the agent that made the call.
+    ControlHidden = 6, "CONTROL_HIDDEN";
+    /// An unknown tool of the namespace, let on by `unknownMemoryToolPolicy: warn`.
+    UnknownMemoryTool = 7, "UNKNOWN_MEMORY_TOOL";
+}
+
+/// A set of observations: one bit each, 16 at most.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Observations(u16);
+
+impl Observations {
+    /// No observation.
+    pub const NONE: Observations = Observations(0);
+
+    /// This set and one more.
+    #[must_use]
+    pub const fn with(self, observation: Observation) -> Observations {
+        Observations(self.0 | 1 << observation as u8)
+    }
+
+    /// This set, and one more if the condition holds.
+    #[must_use]
+    pub const fn with_if(self, condition: bool, observation: Observation) -> Observations {
+        if condition { self.with(observation) } else { self }
+    }
+
+    /// Whether the observation is in the set.
+    #[must_use]
+    pub const fn has(self, observation: Observation) -> bool {
+        self.0 & 1 << observation as u8 != 0
+    }
+
+    /// The observations of the set, in the order of their bits.
+    pub fn iter(self) -> impl Iterator<Item = Observation> {
+        Observation::ALL.iter().copied().filter(move |o| self.has(*o))
+    }
+
+    /// The bits.
+    #[must_use]
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The set with these bits; `None` where a bit names no observation.
+    #[must_use]
+    pub fn from_bits(bits: u16) -> Option<Observations> {
+        let known = Observation::ALL.iter().fold(0, |all, o| all | 1 << *o as u8);
+        (bits & !known == 0).then_some(Observations(bits))
+    }
+}
+
+impl std::fmt::Debug for Observations {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.iter().map(Observation::name)).finish()
+    }
+}
+
+/// What a denial text may name: public tool names that come from the configuration, and whether the agent sees the
+/// control tool. Nothing of a call's arguments can get into a text, since no text takes any.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Public name of the tool to search with, for example `mcp__basic-memory__search_notes`.
+    pub search_tool: &'a str,
+    /// The agent does not see the control tool (a filtered subagent).
+    pub control_hidden: bool,
+}
+
+/// The public name of the control tool.
+pub const CONTROL_TOOL: &str = "bmpp__classify";
+
+/// What the control tool's description says to a model. It carries the whole lesson, since in audit no denial teaches.
+pub const CONTROL_DESCRIPTION: &str = "Declare how this turn uses long-term memory. Call it once per user request, \
+before the first tool call that writes to memory (write_note, edit_note, move_note, delete_note and the like); reading \
+and searching memory need no declaration. task \"simple\": the write needs no knowledge of what memory already holds, \
+for example a note that the user dictated. task \"complex\": the subject may already be covered, so memory must be \
+searched first; then search, read the result, and write in a later message. Call again if the task turns out \
+otherwise: the last declaration counts, and lookups already made in the turn stay valid.";
+
+/// What the control tool answers to arguments that declare nothing.
+pub const CONTROL_MALFORMED: &str = "MALFORMED_ARGUMENTS: bmpp__classify takes exactly one parameter, task, which is \
+\"simple\" or \"complex\". Nothing was declared. Call it again with {\"task\":\"simple\"} or {\"task\":\"complex\"}.";
+
+impl Code {
+    /// What the model is told when a call is denied with this code: the code, the missing precondition and the exact
+    /// next call, or that there is none. Never empty. For an allowing code, the plain name.
+    #[must_use]
+    pub fn text(self, context: Context<'_>) -> String {
+        let search = context.search_tool;
+        let mut text = format!("{}: ", self.name());
+        let written = match self {
+            Code::AllowOutOfScope
+            | Code::AllowReadOnly
+            | Code::AllowControl
+            | Code::AllowSimple
+            | Code::AllowRecallOk
+            | Code::AllowCreate => return self.name().to_owned(),
+            Code::MalformedArguments => write!(
+                text,
+                "the arguments are not one JSON object, or they give one parameter twice under different names (such \
+                 as directory and folder). Nothing was written. Repeat this call with one JSON object that names each \
+                 parameter once, as the tool's schema spells it."
+            ),
+            Code::UnknownMemoryTool => write!(
+                text,
+                "this tool belongs to the memory server, but the memory policy has it on no list, so what it changes \
+                 is not known. Do not retry: use a memory tool that the policy lists. An operator can put the tool's \
+                 name under readTools or mutatingTools, or set unknownMemoryToolPolicy."
+            ),
+            Code::ClassificationRequired if context.control_hidden => write!(
+                text,
+                "this turn is not classified, and {CONTROL_TOOL} is not available to this agent, so this agent cannot \
+                 write memory. Do not retry: report what should be remembered to the parent agent, which must write it."
+            ),
+            Code::ClassificationRequired => write!(
+                text,
+                "this turn is not classified. Call {CONTROL_TOOL} with {{\"task\":\"simple\"}} if the write needs no \
+                 knowledge of what memory already holds, or with {{\"task\":\"complex\"}} if notes may already cover \
+                 the subject; then repeat this call."
+            ),
+            Code::MemoryLookupPendingInBatch => write!(
+                text,
+                "a memory lookup runs in the same message (or the same run_code program) as this write, so its result \
+                 has not been seen. Read the lookup's result, then repeat this call in a later message."
+            ),
+            Code::MemoryLookupFailed => write!(
+                text,
+                "every memory lookup of this turn failed, so what memory holds is not known. Call {search} again with \
+                 other words, with \"search_type\":\"text\" or with the right \"project\", or follow a known note with \
+                 build_context; read the result, then repeat this call in a later message."
+            ),
+            Code::CreateRequiresSearch => write!(
+                text,
+                "this turn is complex and memory has not been searched, so a note on the subject may exist already. \
+                 Call {search} with the subject as \"query\", read the result, then in a later message repeat this \
+                 call or edit the note that was found."
+            ),
+            Code::MemoryLookupRequired => write!(
+                text,
+                "this turn is complex and memory has not been looked up. Call {search} with the subject as \"query\", \
+                 read the result, then repeat this call in a later message."
+            ),
+            Code::CallNotJudged => write!(
+                text,
+                "what would run is not what the memory policy judged, or the call's place in the conversation is not \
+                 known, so it was not run. Do not retry: tell the user that another plugin changes or misplaces memory \
+                 calls."
+            ),
+            Code::PolicyInternalError => write!(
+                text,
+                "the memory policy failed on this call, so it was not run. This is a fault of the policy and not of \
+                 the call. Do not retry: tell the user."
+            ),
+            Code::ApprovalUnavailable => write!(
+                text,
+                "this call destroys memory and needs a human's approval, which is not available here. Do not retry: \
+                 tell the user what should be removed."
+            ),
+        };
+        debug_assert!(written.is_ok(), "writing into a String cannot fail");
+        text
+    }
+
+    /// Whether the denial text with this context tells the model of a cure. Hiding the control tool takes the cure
+    /// away.
+    #[must_use]
+    pub const fn recoverable(self, context: Context<'_>) -> bool {
+        match self {
+            Code::ClassificationRequired => !context.control_hidden,
+            _ => matches!(self.kind(), Kind::Recoverable),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEEN: Context<'_> = Context { search_tool: "mcp__basic-memory__search_notes", control_hidden: false };
+    const HIDDEN: Context<'_> = Context { control_hidden: true, ..SEEN };
+
+    #[test]
+    fn numbers_and_names_are_unique_and_found_again() {
+        let mut names = std::collections::HashSet::new();
+        for code in Code::ALL {
+            assert_eq!(Code::from_number(*code as u8), Some(*code));
+            assert!(names.insert(code.name()), "{} stands twice", code.name());
+        }
+        let mut bits = std::collections::HashSet::new();
+        for o in Observation::ALL {
+            assert!((*o as u8) < 16 && bits.insert(*o as u8), "{} has no bit of its own", o.name());
+        }
+    }
+
+    #[test]
+    fn a_denial_text_begins_with_its_code_and_says_whether_to_retry() {
+        for code in Code::ALL.iter().filter(|c| c.denies()) {
+            for context in [SEEN, HIDDEN] {
+                let text = code.text(context);
+                assert!(text.starts_with(&format!("{}: ", code.name())), "{text}");
+                assert_eq!(text.contains("Do not retry"), !code.recoverable(context), "{text}");
+                if code.recoverable(context) {
+                    assert!(text.to_lowercase().contains("repeat this call"), "{text}");
+                }
+                assert!(!text.contains("  "), "a broken line in: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_bit_is_no_observation() {
+        assert_eq!(Observations::from_bits(1 << 15), None);
+        let set = Observations::NONE.with(Observation::Reclassified).with(Observation::RecallEmpty);
+        assert_eq!(Observations::from_bits(set.bits()), Some(set));
+    }
+}
