@@ -6,9 +6,13 @@ import { randomUUID } from 'node:crypto'
 
 export const name = 'more-turns'
 
+/**
+ * @param {any} ctx
+ * @param {{ messages: string[] }} config
+ */
 export function apply(ctx, { messages }) {
   const waiting = [...messages]
-  ctx.on('agent/turn-stopping', ({ agent }) => {
+  ctx.on('agent/turn-stopping', (/** @type {any} */ { agent }) => {
     // A subagent's turn is its parent's business.
     if (agent.session.header.parentSession !== undefined) return
     const text = waiting.shift()

@@ -16,11 +16,14 @@ const { STAND_IN_LOG: logFile, STAND_IN_DELAY_MS: delayMs = '0', STAND_IN_ANSWER
 const notebook = new Notebook()
 const prepared = JSON.parse(answersJson)
 
+/** @param {object} message */
 const send = message => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+/** @param {object} entry */
 const log = entry => {
   if (logFile) appendFileSync(logFile, `${JSON.stringify(entry)}\n`)
 }
 
+/** @param {{ name: string, arguments?: Record<string, any> }} params */
 async function call({ name, arguments: args }) {
   log({ at: 'start', tool: name, arguments: args })
   if (Number(delayMs) > 0) await delay(Number(delayMs))
@@ -36,6 +39,7 @@ async function call({ name, arguments: args }) {
   return answer
 }
 
+/** @type {Record<string, ((params: any) => unknown) | undefined>} */
 const methods = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
@@ -52,7 +56,7 @@ createInterface({ input: process.stdin }).on('line', async line => {
   const { id, method, params = {} } = JSON.parse(line)
   // A message without an id is a notification: nobody waits for an answer.
   if (id === undefined) return
-  if (!Object.hasOwn(methods, method))
-    return send({ id, error: { code: -32601, message: `Method not found: ${method}` } })
-  send({ id, result: await methods[method](params) })
+  const handler = Object.hasOwn(methods, method) ? methods[method] : undefined
+  if (!handler) return send({ id, error: { code: -32601, message: `Method not found: ${method}` } })
+  send({ id, result: await handler(params) })
 })

@@ -1,0 +1,105 @@
+// Set-up of a fresh clone, and nothing to do in one that is set up: the development tools, a Node.js that can run the Harness,
+// the Harness itself, and Basic Memory. Only Node built-ins, since this runs before anything is installed.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { CommandFailed, entry, run, since } from './lib/proc.mjs'
+import { hosts, inRoot, ownNodeWillDo, root } from './lib/project.mjs'
+
+// npm's resolver needs more than ten minutes for the Harness's tree of peers, pnpm fifteen seconds.
+const pnpm = 'pnpm@10.34.9'
+
+/**
+ * A part is up to date when its stamp, which lies in the folder that it fills, holds the digest of what it was made from.
+ * Removing the folder thus removes the stamp.
+ * @typedef {{ name: string, inputs: string[], folder: string, install: () => Promise<unknown> }} Part
+ */
+
+/** @type {Record<'tools' | 'node' | 'dsh' | 'basic-memory', Part>} */
+const parts = {
+  tools: {
+    name: 'development tools',
+    inputs: [inRoot('package-lock.json')],
+    folder: inRoot('node_modules'),
+    install: () => run('npm', ['ci']),
+  },
+  node: {
+    name: 'Node.js for the Harness',
+    inputs: [join(hosts.node, 'package-lock.json')],
+    folder: join(hosts.node, 'node_modules'),
+    install: () => run('npm', ['ci'], { cwd: hosts.node }),
+  },
+  dsh: {
+    name: 'the DeepSeek Harness',
+    inputs: [join(hosts.dsh, 'package.json'), join(hosts.dsh, 'pnpm-lock.yaml')],
+    folder: join(hosts.dsh, 'node_modules'),
+    // CI=true keeps pnpm from asking whether it may replace an older node_modules.
+    install: () =>
+      run('npx', ['--yes', pnpm, 'install', '--frozen-lockfile', '--ignore-scripts'], {
+        cwd: hosts.dsh,
+        env: { CI: 'true' },
+      }),
+  },
+  'basic-memory': {
+    name: 'Basic Memory',
+    inputs: ['install.sh', 'requirements.txt', 'constraints.txt'].map(file => join(hosts.basicMemory, file)),
+    folder: join(hosts.basicMemory, '.root'),
+    install: () => run('bash', [join(hosts.basicMemory, 'install.sh')]),
+  },
+}
+
+/** @param {Part} part */
+function digest({ inputs }) {
+  const hash = createHash('sha256')
+  // The platform, because the folder holds binaries; the root, because a Python environment knows its own path.
+  hash.update(`${process.platform}-${process.arch} ${root}`)
+  for (const file of inputs) hash.update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+const progress = (/** @type {string} */ line) => process.stderr.write(`setup: ${line}\n`)
+
+/** @param {Part} part */
+async function ensure(part) {
+  const stamp = join(part.folder, '.dsh-bmpp-stamp')
+  const wanted = digest(part)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  rmSync(stamp, { force: true })
+  const started = performance.now()
+  progress(`installing ${part.name} …`)
+  await part.install()
+  writeFileSync(stamp, wanted)
+  progress(`${part.name}: ready after ${since(started)}`)
+}
+
+/**
+ * Installs what is missing or out of date.
+ * @returns {Promise<{ basicMemory: 'ready' | string }>} where Basic Memory cannot be had: the reason, in a sentence
+ */
+export async function setup() {
+  // They touch different folders and mostly wait for the network, so all at once.
+  const [memory, ...others] = await Promise.allSettled([
+    ensure(parts['basic-memory']),
+    ensure(parts.tools),
+    ensure(parts.dsh),
+    ...(ownNodeWillDo ? [] : [ensure(parts.node)]),
+  ])
+  for (const outcome of others) if (outcome.status === 'rejected') throw outcome.reason
+  if (memory.status === 'fulfilled') return { basicMemory: 'ready' }
+  const { reason } = memory
+  // install.sh says with this code that there is no suitable Python; a missing bash means Windows.
+  if (reason instanceof CommandFailed && (reason.code === 3 || typeof reason.code === 'string')) {
+    const why = reason.output.trim() || 'Basic Memory is installed by a bash script, and there is no bash here.'
+    progress(why)
+    return { basicMemory: why }
+  }
+  throw reason
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  entry(async () => {
+    const { basicMemory } = await setup()
+    progress(basicMemory === 'ready' ? 'all there' : 'all there but Basic Memory')
+  })
+}
