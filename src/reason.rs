@@ -214,6 +214,17 @@ otherwise: the last declaration counts, and lookups already made in the turn sta
 pub const CONTROL_MALFORMED: &str = "MALFORMED_ARGUMENTS: bmpp__classify takes exactly one parameter, task, which is \
 \"simple\" or \"complex\". Nothing was declared. Call it again with {\"task\":\"simple\"} or {\"task\":\"complex\"}.";
 
+/// What the control tool answers to a usable declaration.
+#[must_use]
+pub const fn control_accepted(task: crate::policy::Task) -> &'static str {
+    match task {
+        crate::policy::Task::Simple => "This turn is classified simple: memory may be written without a lookup.",
+        crate::policy::Task::Complex => {
+            "This turn is classified complex: search memory, read the result, and write in a later message."
+        }
+    }
+}
+
 impl Code {
     /// What the model is told when a call is denied with this code: the code, the missing precondition and the exact
     /// next call, or that there is none. Never empty. For an allowing code, the plain name.

@@ -6,7 +6,7 @@ use super::state::Instance;
 use crate::config::POLICY_VERSION;
 use crate::config::{Config, Problem, Step};
 use crate::evidence::Outcome;
-use crate::policy::{Classification, Recall};
+use crate::policy::{Classification, Recall, Task};
 use crate::reason::{self, Code, Context, Kind, Observation, Observations};
 use crate::tool::Known;
 use crate::verdict::{Enforcement, Verdict};
@@ -89,6 +89,8 @@ pub struct PolicyInfo {
     pub server_names: Vec<String>,
     /// Prefixes of governed tool names, besides the control tool's name.
     pub prefixes: Vec<String>,
+    /// Raw names of the read list: what must go on even where a bug of ours keeps a call from being judged.
+    pub read_tools: Vec<String>,
     /// Version of the policy.
     pub policy_version: String,
 }
@@ -102,6 +104,7 @@ impl PolicyInfo {
             destructive_asks: config.destructive_asks,
             server_names: config.server_names.clone(),
             prefixes: instance.namespace.prefixes().to_vec(),
+            read_tools: config.read_tools.clone(),
             policy_version: POLICY_VERSION.to_owned(),
         }
     }
@@ -267,6 +270,10 @@ pub struct ControlTool {
     pub description: String,
     /// What it answers to arguments that declare nothing.
     pub malformed: String,
+    /// What it answers to `{"task":"simple"}`.
+    pub simple: String,
+    /// What it answers to `{"task":"complex"}`.
+    pub complex: String,
 }
 
 impl ControlTool {
@@ -275,6 +282,8 @@ impl ControlTool {
             name: reason::CONTROL_TOOL.to_owned(),
             description: reason::CONTROL_DESCRIPTION.to_owned(),
             malformed: reason::CONTROL_MALFORMED.to_owned(),
+            simple: reason::control_accepted(Task::Simple).to_owned(),
+            complex: reason::control_accepted(Task::Complex).to_owned(),
         }
     }
 }
