@@ -51,11 +51,9 @@ export async function buildAddon({ writeTypes = false, show = false } = {}) {
 
 /** The addon that can be made to panic. @param {{ show?: boolean }} [options] */
 export async function buildFaults({ show = false } = {}) {
-  await napiBuild(
-    ['--profile', 'dev', '--features', 'faults', '--target-dir', inRoot('target', 'faults-build')],
-    inRoot('target', 'faults'),
-    show,
-  )
+  // Neither --release nor --profile: cargo's dev profile, which the tool does not find under its own name.
+  const targetDir = inRoot('target', 'faults-build')
+  await napiBuild(['--features', 'faults', '--target-dir', targetDir], inRoot('target', 'faults'), show)
 }
 
 /** Throws when index.d.ts is not what the last build generated. */

@@ -102,12 +102,13 @@ function toldShortly({ decision, told }) {
   return decision === 'deny' || rest.length === 0 ? told : `${first} …`
 }
 
-/** @param {ReturnType<typeof outcomes>} played @param {{ host: any, memoryServer: any, because: string }} around */
+/** @param {ReturnType<typeof outcomes>} played @param {{ host: any, memoryServer: any, because: string[] }} around */
 function print(played, { host, memoryServer, because }) {
   const lines = [
     bold('BMPP on the real DeepSeek Harness'),
     `  host           ${host.name} ${host.version}, headless, with a scripted model`,
-    `  memory server  ${memoryServer.kind} ${memoryServer.version}${because}`,
+    `  memory server  ${memoryServer.kind} ${memoryServer.version}`,
+    ...because.map(reason => dim(wrap(reason, ' '.repeat(17)))),
     '  configuration  mode enforce, profile compat',
   ]
   for (const { name, about, messages } of played) {
@@ -130,13 +131,12 @@ entry(async () => {
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } })
   const { basicMemory } = await setup()
   await buildAddon()
-  const real = basicMemory === 'ready'
   const { name, version } = readManifest(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh')
-  const memoryServer = real
+  const memoryServer = basicMemory.ready
     ? { kind: 'basic-memory', version: basicMemoryVersion() }
     : { kind: 'stand-in', version: readManifest(inRoot()).version }
 
-  const played = outcomes(await play(real ? 'basic-memory' : 'stand-in'))
+  const played = outcomes(await play(basicMemory.ready ? 'basic-memory' : 'stand-in'))
   if (values.json) {
     const document = {
       host: { name, version },
@@ -154,7 +154,7 @@ entry(async () => {
     }
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
   } else {
-    print(played, { host: { name, version }, memoryServer, because: real ? '' : ` (${basicMemory})` })
+    print(played, { host: { name, version }, memoryServer, because: basicMemory.ready ? [] : [basicMemory.reason] })
   }
 
   const wrong = played.flatMap(scenario =>

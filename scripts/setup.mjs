@@ -74,32 +74,53 @@ async function ensure(part) {
 }
 
 /**
- * Installs what is missing or out of date.
- * @returns {Promise<{ basicMemory: 'ready' | string }>} where Basic Memory cannot be had: the reason, in a sentence
+ * Whether the real Basic Memory is there, and if not, why. `absent` is no fault of the set-up: this machine cannot have it.
+ * @typedef {{ ready: true } | { ready: false, absent: boolean, reason: string }} MemoryServer
+ */
+
+/** @returns {Promise<MemoryServer>} */
+async function ensureBasicMemory() {
+  if (process.platform === 'win32') {
+    return {
+      ready: false,
+      absent: true,
+      reason: 'Basic Memory is set up by a shell script, which Windows does not run.',
+    }
+  }
+  try {
+    await ensure(parts['basic-memory'])
+    return { ready: true }
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+    // With 3 install.sh says that there is no suitable Python.
+    const absent = error.code === 3
+    const reason = absent ? error.output.trim() : `Basic Memory could not be installed.\n${error.output.trim()}`
+    progress(reason)
+    return { ready: false, absent, reason }
+  }
+}
+
+/**
+ * Installs what is missing or out of date. Of all parts only Basic Memory may fail: whether that matters is the caller's to say.
+ * @returns {Promise<{ basicMemory: MemoryServer }>}
  */
 export async function setup() {
-  // They touch different folders and mostly wait for the network, so all at once.
-  const [memory, ...others] = await Promise.allSettled([
-    ensure(parts['basic-memory']),
+  // They fill different folders and mostly wait for the network, so all at once; and all to their end, so that a failure
+  // leaves none half-way.
+  const memory = ensureBasicMemory()
+  const others = await Promise.allSettled([
     ensure(parts.tools),
     ensure(parts.dsh),
     ...(ownNodeWillDo ? [] : [ensure(parts.node)]),
   ])
+  const basicMemory = await memory
   for (const outcome of others) if (outcome.status === 'rejected') throw outcome.reason
-  if (memory.status === 'fulfilled') return { basicMemory: 'ready' }
-  const { reason } = memory
-  // install.sh says with this code that there is no suitable Python; a missing bash means Windows.
-  if (reason instanceof CommandFailed && (reason.code === 3 || typeof reason.code === 'string')) {
-    const why = reason.output.trim() || 'Basic Memory is installed by a bash script, and there is no bash here.'
-    progress(why)
-    return { basicMemory: why }
-  }
-  throw reason
+  return { basicMemory }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   entry(async () => {
     const { basicMemory } = await setup()
-    progress(basicMemory === 'ready' ? 'all there' : 'all there but Basic Memory')
+    progress(basicMemory.ready ? 'all there' : 'all there but Basic Memory')
   })
 }
