@@ -107,15 +107,15 @@ async function ensureBasicMemory() {
 export async function setup() {
   // They fill different folders and mostly wait for the network, so all at once; and all to their end, so that a failure
   // leaves none half-way.
-  const memory = ensureBasicMemory()
-  const others = await Promise.allSettled([
+  const [memory, ...others] = await Promise.allSettled([
+    ensureBasicMemory(),
     ensure(parts.tools),
     ensure(parts.dsh),
     ...(ownNodeWillDo ? [] : [ensure(parts.node)]),
   ])
-  const basicMemory = await memory
   for (const outcome of others) if (outcome.status === 'rejected') throw outcome.reason
-  return { basicMemory }
+  if (memory.status === 'rejected') throw memory.reason
+  return { basicMemory: memory.value }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
