@@ -5,10 +5,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandFailed, entry, run, since } from './lib/proc.mjs'
-import { hosts, inRoot, ownNodeWillDo, root } from './lib/project.mjs'
-
-// npm's resolver needs more than ten minutes for the Harness's tree of peers, pnpm fifteen seconds.
-const pnpm = 'pnpm@10.34.9'
+import { commandOf, hosts, inRoot, ownNodeWillDo, root } from './lib/project.mjs'
 
 /**
  * A part is up to date when its stamp, which lies in the folder that it fills, holds the digest of what it was made from.
@@ -34,9 +31,10 @@ const parts = {
     name: 'the DeepSeek Harness',
     inputs: [join(hosts.dsh, 'package.json'), join(hosts.dsh, 'pnpm-lock.yaml')],
     folder: join(hosts.dsh, 'node_modules'),
-    // CI=true keeps pnpm from asking whether it may replace an older node_modules.
+    // npm's own resolver needs more than ten minutes for this tree of peers, pnpm fifteen seconds. CI=true keeps pnpm from
+    // asking whether it may replace an older node_modules.
     install: () =>
-      run('npx', ['--yes', pnpm, 'install', '--frozen-lockfile', '--ignore-scripts'], {
+      run(process.execPath, [commandOf('pnpm', 'pnpm'), 'install', '--frozen-lockfile', '--ignore-scripts'], {
         cwd: hosts.dsh,
         env: { CI: 'true' },
       }),
@@ -106,11 +104,10 @@ async function ensureBasicMemory() {
  */
 export async function setup() {
   // They fill different folders and mostly wait for the network, so all at once; and all to their end, so that a failure
-  // leaves none half-way.
+  // leaves none half-way. The Harness comes after the tools, since pnpm is one of them.
   const [memory, ...others] = await Promise.allSettled([
     ensureBasicMemory(),
-    ensure(parts.tools),
-    ensure(parts.dsh),
+    ensure(parts.tools).then(() => ensure(parts.dsh)),
     ...(ownNodeWillDo ? [] : [ensure(parts.node)]),
   ])
   for (const outcome of others) if (outcome.status === 'rejected') throw outcome.reason

@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import { run } from '../../scripts/lib/proc.mjs'
 import { basicMemoryStarter, dshBin, inRoot, projectNode } from '../../scripts/lib/project.mjs'
 import { startModel, toldOf } from './mock-model.js'
 
@@ -25,6 +26,69 @@ export const readJsonLines = file =>
         .filter(Boolean)
         .map(line => JSON.parse(line))
     : []
+
+/**
+ * Runs the `dsh` command with its home in a folder of the test's and waits for its end.
+ * @param {string[]} args
+ * @param {object} options
+ * @param {string} options.home stands for the user's home; `$DSH_HOME` is `.dsh` in it
+ * @param {string} [options.cwd]
+ * @param {Record<string, string>} [options.env]
+ * @param {string} [options.entry] the file that Node runs, to try launchers
+ * @param {number} [options.timeoutMs] after which dsh is ended
+ */
+export async function dsh(args, { home, cwd = home, env = {}, entry = dshBin, timeoutMs = 90_000 }) {
+  const node = projectNode()
+  const started = performance.now()
+  const child = spawn(node, [entry, ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      // pnpm, which `dsh plugin` calls, is one of our development tools.
+      PATH: [dirname(node), inRoot('node_modules', '.bin'), process.env.PATH].join(delimiter),
+      HOME: home,
+      DSH_HOME: join(home, '.dsh'),
+      TMPDIR: tmpdir(),
+      LANG: 'C.UTF-8',
+      DSH_TELEMETRY_DISABLED: '1',
+      ...env,
+    },
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', part => {
+    stdout += part
+  })
+  child.stderr.setEncoding('utf8').on('data', part => {
+    stderr += part
+  })
+  let timedOut = false
+  const timer = setTimeout(() => {
+    timedOut = true
+    child.kill('SIGKILL')
+  }, timeoutMs)
+  const [code, signal] = await once(child, 'close')
+  clearTimeout(timer)
+  return {
+    /** @type {number | string} the exit code, or the signal's name */
+    code: code ?? signal,
+    timedOut,
+    stdout,
+    stderr,
+    ms: Math.round(performance.now() - started),
+  }
+}
+
+/**
+ * Packs this checkout as `npm publish` would. The addon must be built.
+ * @param {string} dir where to put it
+ * @returns {Promise<string>} the tarball's path
+ */
+export async function packProject(dir) {
+  const printed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', dir])
+  const [packed] = Object.values(JSON.parse(printed))
+  return join(dir, packed.filename)
+}
 
 /** @typedef {{ id: string, name: string, config?: unknown, inject?: string[], disabled?: boolean }} Row */
 
@@ -47,8 +111,8 @@ export const readJsonLines = file =>
  * @param {string} [options.home] a folder to keep and reuse; left out, one is made and removed
  * @param {string[]} [options.args] instead of the task
  * @param {string} [options.task]
- * @param {string} [options.entry] the file that Node runs, to try launchers
- * @param {number} [options.timeoutMs] after which dsh is ended
+ * @param {string} [options.entry] see dsh()
+ * @param {number} [options.timeoutMs] see dsh()
  */
 export async function runDsh({
   script = [],
@@ -66,8 +130,8 @@ export async function runDsh({
   home: keptHome,
   task = 'go',
   args = [task],
-  entry = dshBin,
-  timeoutMs = 90_000,
+  entry,
+  timeoutMs,
 }) {
   const home = keptHome ?? mkdtempSync(join(tmpdir(), 'dsh-bmpp-'))
   const work = join(home, 'work')
@@ -112,44 +176,17 @@ export async function runDsh({
   })
 
   const model = await startModel(script)
-  const started = performance.now()
-  const child = spawn(node, [entry, '--profile', profile, ...files.flatMap(file => ['--patch', file]), ...args], {
-    cwd: work,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
-      HOME: home,
-      DSH_HOME: join(home, '.dsh'),
-      TMPDIR: tmpdir(),
-      LANG: 'C.UTF-8',
-      // The base URL must be inherited: the Harness refuses it in a file.
-      DEEPSEEK_BASE_URL: model.baseURL,
-      DEEPSEEK_API_KEY: 'any',
-      DSH_TELEMETRY_DISABLED: '1',
-      ...env,
-    },
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', part => {
-    stdout += part
-  })
-  child.stderr.setEncoding('utf8').on('data', part => {
-    stderr += part
-  })
-  let timedOut = false
-  const timer = setTimeout(() => {
-    timedOut = true
-    child.kill('SIGKILL')
-  }, timeoutMs)
   try {
-    const [code, signal] = await once(child, 'close')
+    const ended = await dsh(['--profile', profile, ...files.flatMap(file => ['--patch', file]), ...args], {
+      home,
+      cwd: work,
+      entry,
+      timeoutMs,
+      // The base URL must be inherited: the Harness refuses it in a file.
+      env: { DEEPSEEK_BASE_URL: model.baseURL, DEEPSEEK_API_KEY: 'any', ...env },
+    })
     return {
-      /** @type {number | string} the exit code, or the signal's name */
-      code: code ?? signal,
-      timedOut,
-      stdout,
-      stderr,
+      ...ended,
       /** The model's requests, side requests left out. */
       requests: model.requests,
       /** What the model read of each call: `{ callId, name, arguments, text, isError }`. */
@@ -159,10 +196,8 @@ export async function runDsh({
       /** The stand-in's log: `{ at: 'start', tool, arguments }` and `{ at: 'end', tool, isError }`. */
       mcpLog: readJsonLines(mcpLogFile),
       home,
-      ms: Math.round(performance.now() - started),
     }
   } finally {
-    clearTimeout(timer)
     await model.close()
     if (!keptHome) rmSync(home, { recursive: true, force: true, maxRetries: 3 })
   }
