@@ -16,7 +16,7 @@ const NAME = 'dsh-bmpp'
 /** Environment variable that names one addon to load, and no other. Node's own loader decides what the file is. */
 const OVERRIDE = 'DSH_BMPP_NATIVE'
 
-/** @typedef {Record<string, any> & { addonVersion: () => string }} Addon the exports that index.d.ts describes */
+/** @typedef {typeof import('../index.js')} Addon the exports that index.d.ts describes */
 
 /**
  * @typedef {object} NativeOptions what is left out comes from the running process

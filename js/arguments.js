@@ -1,0 +1,90 @@
+/**
+ * What will run must be what was judged. Arguments that the host made are lossless JSON, deep-frozen; a plugin may put any
+ * object in their place. {@link plain} tells whether an object can still change or answer differently when asked twice, and
+ * makes a copy that cannot.
+ */
+import { types } from 'node:util'
+
+/** Levels of a copy. What the host makes is not copied, so this bounds only what other plugins put in. */
+const DEPTH_MAX = 1000
+
+/**
+ * The value itself where it is deep-frozen plain data, else a deep-frozen copy; `undefined` where it is not plain data, so
+ * that what the server would receive cannot be told.
+ * @param {unknown} value
+ * @returns {unknown}
+ */
+export function plain(value) {
+  if (isFixed(value)) return value
+  try {
+    return copy(value, 0)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether a value is data that can never read otherwise: primitives, and frozen plain objects and arrays of such. Iterative,
+ * since a model may nest ten thousand levels deep.
+ * @param {unknown} value
+ */
+export function isFixed(value) {
+  const open = [value]
+  const seen = new Set()
+  while (open.length > 0) {
+    const next = open.pop()
+    if (!isContainer(next)) {
+      if (!isPrimitive(next)) return false
+      continue
+    }
+    if (seen.has(next)) continue
+    seen.add(next)
+    if (types.isProxy(next) || !Object.isFrozen(next) || !isPlain(next)) return false
+    for (const key of Reflect.ownKeys(next)) {
+      const property = Reflect.getOwnPropertyDescriptor(next, key)
+      if (typeof key === 'symbol' || property === undefined || !('value' in property)) return false
+      open.push(property.value)
+    }
+  }
+  return true
+}
+
+/**
+ * @param {unknown} value
+ * @param {number} depth
+ * @returns {unknown}
+ */
+function copy(value, depth) {
+  if (!isContainer(value)) {
+    if (isPrimitive(value)) return value
+    throw new TypeError('no plain data')
+  }
+  if (isFixed(value)) return value
+  if (depth >= DEPTH_MAX || types.isProxy(value) || !isPlain(value)) throw new TypeError('no plain data')
+  if (Array.isArray(value)) return Object.freeze(Array.from(value, item => copy(item, depth + 1)))
+  /** @type {Record<string, unknown>} */
+  const object = {}
+  for (const key of Object.keys(value)) {
+    const property = Reflect.getOwnPropertyDescriptor(value, key)
+    if (property === undefined || !('value' in property)) throw new TypeError('no plain data')
+    // What JSON leaves out is left out here too.
+    if (property.value === undefined) continue
+    // Defined, not assigned: `__proto__` may be an own key, and must stay one.
+    Object.defineProperty(object, key, { value: copy(property.value, depth + 1), enumerable: true })
+  }
+  return Object.freeze(object)
+}
+
+/** @param {unknown} value @returns {value is object} */
+const isContainer = value => typeof value === 'object' && value !== null
+
+/** @param {object} value */
+function isPlain(value) {
+  if (Array.isArray(value)) return Object.getPrototypeOf(value) === Array.prototype
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+/** @param {unknown} value */
+const isPrimitive = value =>
+  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)

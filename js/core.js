@@ -1,0 +1,124 @@
+/**
+ * One policy of the addon, with what need not be asked twice. No rule lives here: names and words come from the core, and
+ * what comes back is checked for its type before anything depends on it.
+ */
+
+/** Names that are remembered; a model can make up as many as it likes. */
+const NAMES_MAX = 4096
+
+/**
+ * @typedef {import('./native.js').Addon} Addon
+ * @typedef {{ id: number, class: string, writes: boolean }} Tool a governed tool; `class` is a word of the core's vocabulary
+ */
+
+export class Core {
+  /** @type {Map<string, Tool>} */
+  #tools = new Map()
+  /** @type {Map<number, import('../index.js').Described>} */
+  #described = new Map()
+  #prefixes
+  #control
+  #reads
+  #enforcements
+
+  /**
+   * @param {Addon} addon
+   * @param {unknown} config a configuration without problems
+   */
+  constructor(addon, config) {
+    this.addon = addon
+    this.handle = addon.createPolicy(config)
+    this.info = addon.policyInfo(this.handle)
+    this.controlTool = addon.controlTool()
+    this.#control = this.controlTool.name
+    this.#prefixes = this.info.prefixes
+    this.#reads = new Set(this.info.readTools)
+    this.#enforcements = addon.vocabulary().enforcements
+    // Kept from the start: they must be there when the core is what fails.
+    this.internalErrorText = this.textOfCode('POLICY_INTERNAL_ERROR')
+    this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
+    this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
+  }
+
+  /** Frees the policy. */
+  dispose() {
+    this.addon.dropPolicy(this.handle)
+  }
+
+  /**
+   * Whether a name is governed. Never throws and never crosses into the core.
+   * @param {unknown} name
+   */
+  governs(name) {
+    if (typeof name !== 'string') return false
+    for (const prefix of this.#prefixes) if (name.startsWith(prefix)) return true
+    return name === this.#control
+  }
+
+  /**
+   * The tool of a governed name.
+   * @param {string} name
+   * @returns {Tool}
+   */
+  tool(name) {
+    let tool = this.#tools.get(name)
+    if (tool === undefined) {
+      const id = this.addon.toolId(this.handle, name)
+      const kind = this.addon.toolClass(id)
+      tool = { id, class: kind, writes: kind === 'write' || kind === 'destructive' || kind === 'unknown' }
+      if (this.#tools.size >= NAMES_MAX) this.#tools.clear()
+      this.#tools.set(name, tool)
+    }
+    return tool
+  }
+
+  /**
+   * Whether a governed name must go on although it could not be judged: a listed read, or the control tool. Does not ask
+   * the core, which may be what failed.
+   * @param {string} name
+   */
+  isFree(name) {
+    if (name === this.#control) return true
+    return this.#prefixes.some(prefix => name.startsWith(prefix) && this.#reads.has(name.slice(prefix.length)))
+  }
+
+  /**
+   * @param {number} word a verdict's word
+   * @param {boolean} canAsk
+   */
+  enforcement(word, canAsk) {
+    const name = this.#enforcements[this.addon.enforcement(this.handle, word, canAsk)]
+    if (name === undefined) throw new TypeError('the core returned no enforcement')
+    return name
+  }
+
+  /**
+   * What the model is told. Never empty: the host runs a denied tool whose denial has no reason.
+   * @param {number} word
+   * @param {number} tool
+   */
+  denialText(word, tool) {
+    const text = this.addon.denialText(this.handle, word, tool)
+    return typeof text === 'string' && text !== '' ? text : this.internalErrorText
+  }
+
+  /**
+   * A verdict in readable form. There are few different words, so each is described once.
+   * @param {number} word
+   */
+  describe(word) {
+    const known = this.#described.get(word)
+    if (known !== undefined) return known
+    const described = this.addon.describe(word)
+    if (this.#described.size >= NAMES_MAX) this.#described.clear()
+    this.#described.set(word, described)
+    return described
+  }
+
+  /** @param {string} code */
+  textOfCode(code) {
+    const text = this.addon.vocabulary().codes.find(entry => entry.name === code)?.text
+    if (text === undefined || text === '') throw new TypeError(`the core has no text for ${code}`)
+    return text
+  }
+}

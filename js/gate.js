@@ -1,0 +1,542 @@
+/**
+ * Host events → core → host decisions, and the door that closes the ways round.
+ *
+ * `tools/pre-execute` decides, but any listener in front of it can override what it decides, and a decision that the host
+ * does not know skips the guards. So the same call is looked at again where it can no longer be overridden: in a synchronous
+ * guard, and once more where it is dispatched. Both let a governed call pass only as it was judged, judge what reaches them
+ * unjudged or changed, and make the name and the arguments of what passes unwritable.
+ *
+ * Every listener is total. A call outside the namespace is passed on before anything else is touched.
+ */
+import { plain } from './arguments.js'
+
+/**
+ * @typedef {import('./host-types.js').Exec} Exec
+ * @typedef {import('./host-types.js').ExecResult} ExecResult
+ * @typedef {import('./host-types.js').Session} Session
+ * @typedef {import('./host-types.js').SessionEvent} SessionEvent
+ * @typedef {import('./host-types.js').Decision} Decision
+ * @typedef {import('./position.js').Track} Track
+ * @typedef {import('./position.js').Place} Place
+ * @typedef {import('./core.js').Core} Core
+ * @typedef {import('./core.js').Tool} Tool
+ * @typedef {'pre-execute' | 'guard' | 'execute' | 'result'} Stage
+ */
+
+/**
+ * One judged call, from judging to its result.
+ * @typedef {object} Ticket
+ * @property {number} call the number under which the core follows it
+ * @property {string} name as judged
+ * @property {unknown} args as judged: the very object
+ * @property {Tool} tool
+ * @property {Place | 'no-agent' | 'unknown'} place
+ * @property {number} word
+ * @property {string} enforcement
+ * @property {string} text what the model is told if it is denied
+ * @property {Ask | undefined} ask
+ * @property {boolean} dispatched the call was let through to its body
+ * @property {boolean} reached the call came as far as our own wrapper around the body
+ * @property {'simple' | 'complex' | undefined} declared
+ */
+
+/**
+ * An approval that was asked for.
+ * @typedef {object} Ask
+ * @property {string} callId
+ * @property {string} reason
+ * @property {string | undefined} id the host's id of the request, once it was raised
+ * @property {boolean} approved answered with allowed-once, and not used yet
+ */
+
+/** What refuses a dispatch: an error result, since a wrapper in front may not wait for a rejection. @param {string} text */
+const refused = text => ({
+  isError: true,
+  error: { message: text },
+  content: [{ type: 'text', text: `Error: ${text}` }],
+})
+
+export class Gate {
+  /** @type {WeakMap<Exec, Ticket>} */
+  #tickets = new WeakMap()
+  /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
+  #asked = new Map()
+  #calls = 0
+  #core
+  #position
+  #recorder
+  #operator
+  #approval
+  #controlHidden
+  #enforces
+  #onCounted
+
+  /**
+   * @param {object} parts
+   * @param {Core} parts.core
+   * @param {import('./position.js').Position} parts.position
+   * @param {import('./records.js').Recorder} parts.recorder
+   * @param {import('./report.js').Operator} parts.operator
+   * @param {() => unknown} parts.approval the host's approval service, if there is one now
+   * @param {(agent: unknown) => boolean} parts.controlHidden whether an agent does not see the control tool
+   * @param {(track: Track) => void} parts.onCounted the host gave no turn number for a session
+   */
+  constructor({ core, position, recorder, operator, approval, controlHidden, onCounted }) {
+    this.#core = core
+    this.#position = position
+    this.#recorder = recorder
+    this.#operator = operator
+    this.#approval = approval
+    this.#controlHidden = controlHidden
+    this.#onCounted = onCounted
+    this.#enforces = core.info.mode === 'enforce'
+  }
+
+  /** @param {Exec} exec @param {() => unknown} next */
+  preExecute = (exec, next) => {
+    const name = nameOf(exec)
+    if (!this.#core.governs(name)) return next()
+    /** @type {Decision | undefined} */
+    let decision
+    try {
+      decision = this.#decide(exec, name)
+    } catch (error) {
+      decision = this.#failed('pre-execute', name, error) ? this.#deny(this.#core.internalErrorText) : undefined
+    }
+    // A promise, since a listener in front may chain on what `next` gives it.
+    return decision === undefined ? next() : Promise.resolve(decision)
+  }
+
+  /** @param {Exec} exec @returns {string | undefined} */
+  guard = exec => {
+    const name = nameOf(exec)
+    if (!this.#core.governs(name)) return undefined
+    try {
+      return this.#door(exec, name, 'guard')
+    } catch (error) {
+      return this.#failed('guard', name, error) ? this.#core.internalErrorText : undefined
+    }
+  }
+
+  /** @param {Exec} exec @param {() => unknown} next */
+  execute = (exec, next) => {
+    const name = nameOf(exec)
+    if (!this.#core.governs(name)) return next()
+    /** @type {string | undefined} */
+    let refusal
+    try {
+      refusal = this.#dispatch(exec, name)
+    } catch (error) {
+      refusal = this.#failed('execute', name, error) ? this.#core.internalErrorText : undefined
+    }
+    return refusal === undefined ? next() : Promise.resolve(refused(refusal))
+  }
+
+  /** @param {Exec} exec @param {ExecResult} result */
+  result = (exec, result) => {
+    try {
+      const ticket = this.#tickets.get(exec)
+      // The host freezes an execution before it announces the result; what is not frozen was announced by somebody else.
+      if (ticket !== undefined && Object.isFrozen(exec)) {
+        this.#tickets.delete(exec)
+        this.#settle(ticket, exec, result)
+      } else if (ticket === undefined && this.#core.governs(exec.name)) {
+        this.#unjudged(exec, result)
+      }
+    } catch (error) {
+      this.#failed('result', nameOf(exec), error)
+    }
+  }
+
+  /** @param {Session} session @param {SessionEvent} event */
+  sessionEvent = (session, event) => {
+    try {
+      const track = this.#position.event(session, event)
+      if (track !== undefined && event.type.startsWith('approval/')) this.#approvalEvent(track, event)
+    } catch (error) {
+      this.#failed('session event', '', error)
+    }
+  }
+
+  /** The control tool's body ran. @param {object} exec @param {'simple' | 'complex'} task */
+  declared = (exec, task) => {
+    const ticket = this.#tickets.get(/** @type {Exec} */ (exec))
+    if (ticket !== undefined) ticket.declared = task
+  }
+
+  /** A turn of the session began or ended. @param {Track} track */
+  turnover = track => {
+    this.#asked.delete(track)
+    if (track.number === undefined) return
+    try {
+      this.#core.addon.endTurn(this.#core.handle, track.number)
+    } catch (error) {
+      this.#failed('turn', '', error)
+    }
+  }
+
+  /** The session is gone. @param {Track} track */
+  closed = track => {
+    this.#asked.delete(track)
+    if (track.number === undefined) return
+    try {
+      this.#core.addon.closeSession(this.#core.handle, track.number)
+    } catch (error) {
+      this.#failed('session', '', error)
+    }
+    track.number = undefined
+  }
+
+  /**
+   * @param {Exec} exec
+   * @param {string} name
+   * @returns {Decision | undefined} undefined: let the others decide
+   */
+  #decide(exec, name) {
+    let args = exec.arguments
+    if (this.#enforces && this.#core.tool(name).writes) {
+      // What a plugin in front put in place of the host's frozen arguments could still change after it was judged.
+      const fixed = plain(args)
+      if (fixed !== undefined && fixed !== args) {
+        exec.arguments = fixed
+        args = exec.arguments
+      }
+    }
+    const ticket = this.#judge(exec, name, args, 'pre-execute')
+    if (ticket.enforcement === 'denied') return this.#deny(ticket.text)
+    if (ticket.enforcement !== 'asked') return undefined
+    const reason = this.#core.addon.approvalReason(name, ticket.word, plain(args))
+    ticket.ask = { callId: exec.callId, reason, id: undefined, approved: false }
+    if (typeof ticket.place === 'object') {
+      const asked = this.#asked.get(ticket.place.track) ?? new Set()
+      this.#asked.set(ticket.place.track, asked.add(ticket))
+    }
+    return { kind: 'ask', reason }
+  }
+
+  /** @param {string} reason @returns {Decision} */
+  #deny(reason) {
+    return { kind: 'deny', reason }
+  }
+
+  /**
+   * Judges a call as it stands and records the decision. A call that was judged before keeps its number.
+   * @param {Exec} exec
+   * @param {string} name
+   * @param {unknown} args
+   * @param {Stage} at
+   * @returns {Ticket}
+   */
+  #judge(exec, name, args, at) {
+    const core = this.#core
+    const before = this.#tickets.get(exec)
+    const tool = core.tool(name)
+    const place = before === undefined ? this.#position.of(exec) : before.place
+    let word = this.#word(exec, before?.call ?? this.#nextCall(), tool, place, args)
+    // Where the host announced this call in another session than it now claims to be of, its place is not known.
+    if (this.#enforces && tool.writes && !this.#position.isInPlace(place, exec)) word = core.notJudged
+    const enforcement = core.enforcement(word, at === 'pre-execute' && this.#canAsk(tool, place))
+    /** @type {Ticket} */
+    const ticket = {
+      call: before?.call ?? this.#calls,
+      name,
+      args,
+      tool,
+      place,
+      word,
+      enforcement,
+      text: enforcement === 'denied' ? core.denialText(word, tool.id) : '',
+      ask: undefined,
+      dispatched: before?.dispatched ?? false,
+      reached: before?.reached ?? false,
+      declared: undefined,
+    }
+    this.#tickets.set(exec, ticket)
+    this.#record(exec, ticket, at)
+    return ticket
+  }
+
+  #nextCall() {
+    this.#calls = (this.#calls + 1) >>> 0
+    return this.#calls
+  }
+
+  /**
+   * @param {Exec} exec
+   * @param {number} call
+   * @param {Tool} tool
+   * @param {Place | 'no-agent' | 'unknown'} place
+   * @param {unknown} args
+   */
+  #word(exec, call, tool, place, args) {
+    const { addon, handle } = this.#core
+    // Only what cannot change or run code of its own crosses over.
+    const read = tool.writes ? plain(args) : undefined
+    if (place === 'no-agent') return addon.judge(handle, call, tool.id, addon.PLACE_NO_AGENT, 0, 0, 0, read)
+    if (place === 'unknown') return addon.judge(handle, call, tool.id, addon.PLACE_UNKNOWN, 0, 0, 0, read)
+    const { track, turn, counted, step } = place
+    track.number ??= addon.openSession(handle)
+    if (counted) this.#onCounted(track)
+    let where = counted ? addon.PLACE_COUNTED_TURN : addon.PLACE_HOST_TURN
+    if (tool.writes) {
+      track.controlHidden ??= this.#controlHidden(exec.agent)
+      if (track.controlHidden) where += addon.PLACE_CONTROL_HIDDEN
+    }
+    return addon.judge(handle, call, tool.id, where, track.number, turn, step, read)
+  }
+
+  /** @param {Tool} tool @param {Place | 'no-agent' | 'unknown'} place */
+  #canAsk(tool, place) {
+    if (!this.#enforces || !this.#core.info.destructiveAsks || tool.class !== 'destructive') return false
+    if (typeof place !== 'object' || place.track.askUnavailable) return false
+    const session = /** @type {Session} */ (place.track.session)
+    try {
+      const header = session.header
+      if (header?.origin === 'subagent' || (header?.delegationDepth ?? 0) > 0) return false
+      const service = /** @type {{ effectivePolicy?: (session: Session) => unknown } | undefined} */ (this.#approval())
+      if (service === undefined || service === null) return false
+      return typeof service.effectivePolicy !== 'function' || service.effectivePolicy(session) !== 'never'
+    } catch {
+      return false
+    }
+  }
+
+  /**
+   * The door: whether a governed call may pass as it now stands.
+   * @param {Exec} exec
+   * @param {string} name
+   * @param {Stage} at
+   * @returns {string | undefined} why not
+   */
+  #door(exec, name, at) {
+    const before = this.#tickets.get(exec)
+    const args = exec.arguments
+    if (!this.#enforces) {
+      if (before === undefined || before.name !== name || before.args !== args) this.#judge(exec, name, args, at)
+      return undefined
+    }
+    const { writes } = this.#core.tool(name)
+    // What the host made cannot change any more; what a plugin put in its place is copied, so that it cannot either.
+    const fixed = writes ? (plain(args) ?? null) : args
+    const same = before !== undefined && before.name === name && before.args === args && fixed === args
+    const ticket = same ? before : this.#judge(exec, name, fixed, at)
+    // A write judged in one session must not run as one of another.
+    if (writes && this.#position.trackOf(exec) !== trackIn(ticket.place)) return this.#refuse(exec, ticket, at)
+    if (ticket.enforcement === 'denied') return ticket.text
+    if (ticket.enforcement === 'asked' && !takeApproval(ticket)) return this.#unapproved(exec, ticket, at)
+    if (!seal(exec, name, fixed)) return this.#refuse(exec, ticket, at)
+    ticket.args = fixed
+    ticket.dispatched = true
+    return undefined
+  }
+
+  /**
+   * The last door, around the body. A call that came by the guard passes once; one that came round it is judged here.
+   * @param {Exec} exec
+   * @param {string} name
+   * @returns {string | undefined} why not
+   */
+  #dispatch(exec, name) {
+    const before = this.#tickets.get(exec)
+    const passed = before?.dispatched && before.name === name && before.args === exec.arguments
+    if (!passed) {
+      const refusal = this.#door(exec, name, 'execute')
+      if (refusal !== undefined) return refusal
+    }
+    const ticket = this.#tickets.get(exec)
+    if (ticket === undefined) return undefined
+    // One judged write is one write: a wrapper that dispatches it again would write twice on one verdict.
+    if (ticket.reached && ticket.tool.writes && this.#enforces) return this.#refuse(exec, ticket, 'execute')
+    ticket.reached = true
+    return undefined
+  }
+
+  /**
+   * A human was to be asked, and the call arrives without their approval: another plugin took the answer's place.
+   * @param {Exec} exec
+   * @param {Ticket} ticket
+   * @param {Stage} at
+   */
+  #unapproved(exec, ticket, at) {
+    ticket.enforcement = 'denied'
+    ticket.text = this.#core.denialText(ticket.word, ticket.tool.id)
+    this.#record(exec, ticket, at)
+    return ticket.text
+  }
+
+  /**
+   * Refuses a call that is not, or not surely, what was judged.
+   * @param {Exec} exec
+   * @param {Ticket} ticket
+   * @param {Stage} at
+   */
+  #refuse(exec, ticket, at) {
+    ticket.word = this.#core.notJudged
+    ticket.enforcement = 'denied'
+    ticket.text = this.#core.denialText(ticket.word, ticket.tool.id)
+    this.#record(exec, ticket, at)
+    return ticket.text
+  }
+
+  /** @param {Ticket} ticket @param {Exec} exec @param {ExecResult} result */
+  #settle(ticket, exec, result) {
+    this.#position.ended(exec)
+    const { addon, handle } = this.#core
+    // What ran under another name or with other arguments than were judged proves nothing of what was judged.
+    const otherwise = ticket.reached && (exec.name !== ticket.name || exec.arguments !== ticket.args)
+    if (otherwise) this.#ranOtherwise(exec, ticket.place)
+    let facts = 0
+    if (ticket.reached && !otherwise) facts |= addon.FACT_REACHED
+    if (result.isError !== false) facts |= addon.FACT_ERROR
+    if (ticket.declared === 'simple') facts |= addon.FACT_DECLARED_SIMPLE
+    if (ticket.declared === 'complex') facts |= addon.FACT_DECLARED_COMPLEX
+    const { place, tool } = ticket
+    let settled = { outcome: /** @type {string | null} */ (null), observations: /** @type {string[]} */ ([]) }
+    if (typeof place === 'object' && place.track.number !== undefined) {
+      const { track } = place
+      const step = Math.max(place.step, this.#position.stepNow(track))
+      const value = tool.class === 'search' ? plain(result.value) : undefined
+      const number = /** @type {number} */ (track.number)
+      const word = addon.settle(handle, number, ticket.call, tool.id, facts, step, value)
+      const { outcome, observations } = addon.describeSettlement(word)
+      settled = { outcome: outcome ?? null, observations }
+      this.#asked.get(track)?.delete(ticket)
+    }
+    this.#recorder.record({
+      kind: 'settlement',
+      ...placeOf(place),
+      call: exec.callId,
+      tool: ticket.name,
+      class: tool.class,
+      ...settled,
+    })
+  }
+
+  /** A governed call whose result is the first that is seen of it. @param {Exec} exec @param {ExecResult} result */
+  #unjudged(exec, result) {
+    this.#position.ended(exec)
+    // The host refuses some calls before anybody can judge them; only what succeeded surely ran.
+    if (result.isError === false) this.#ranOtherwise(exec, this.#position.of(exec))
+  }
+
+  /** Something governed ran that was not judged so. @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
+  #ranOtherwise(exec, place) {
+    if (!this.#core.governs(exec.name)) return
+    const tool = this.#core.tool(exec.name)
+    this.#operator.notice(
+      'ran-otherwise',
+      `a call of ${exec.name} ran that was not judged as such: another plugin changes tool calls behind the gate`,
+    )
+    this.#recordDecision(exec, exec.name, tool, place, this.#core.notJudged, 'overridden', 'result')
+  }
+
+  /** @param {Track} track @param {SessionEvent} event */
+  #approvalEvent(track, { type, data }) {
+    if (type === 'approval/decided' && data?.outcome === 'unavailable') track.askUnavailable = true
+    for (const ticket of this.#asked.get(track) ?? []) {
+      const ask = ticket.ask
+      if (ask === undefined) continue
+      if (type === 'approval/asked') {
+        const same = data?.callId === ask.callId && data?.toolName === ticket.name && data?.reason === ask.reason
+        if (ask.id === undefined && same) ask.id = data?.id
+      } else if (type === 'approval/decided' && ask.id !== undefined && data?.id === ask.id) {
+        ask.approved = data?.outcome === 'allowed-once'
+        this.#asked.get(track)?.delete(ticket)
+      }
+    }
+  }
+
+  /** @param {Exec} exec @param {Ticket} ticket @param {Stage} at */
+  #record(exec, ticket, at) {
+    this.#recordDecision(exec, ticket.name, ticket.tool, ticket.place, ticket.word, ticket.enforcement, at)
+  }
+
+  /**
+   * @param {Exec} exec
+   * @param {string} name
+   * @param {Tool} tool
+   * @param {Place | 'no-agent' | 'unknown'} place
+   * @param {number} word
+   * @param {string} enforcement
+   * @param {Stage} at
+   */
+  #recordDecision(exec, name, tool, place, word, enforcement, at) {
+    const { decision, code, observations, classification, lookup } = this.#core.describe(word)
+    const { mode, profile } = this.#core.info
+    this.#recorder.record({
+      kind: 'decision',
+      ...placeOf(place),
+      call: exec.callId,
+      tool: name,
+      class: tool.class,
+      decision,
+      code,
+      observations: [...observations],
+      enforcement,
+      classification,
+      lookup,
+      at,
+      mode,
+      profile,
+    })
+  }
+
+  /**
+   * A bug of ours. It is told, and nothing of a message that may quote what must not be repeated.
+   * @param {string} stage
+   * @param {string} name
+   * @param {unknown} error
+   * @returns {boolean} whether the call must be denied for it: only a governed write, and only in enforce
+   */
+  #failed(stage, name, error) {
+    const message = error instanceof Error ? error.message : ''
+    const what = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
+    this.#operator.notice(`internal ${stage}`, `${what}; governed writes are denied in enforce, all else goes on`)
+    return this.#enforces && this.#core.governs(name) && !this.#core.isFree(name)
+  }
+}
+
+/** @param {Exec} exec */
+function nameOf(exec) {
+  try {
+    return exec.name
+  } catch {
+    return ''
+  }
+}
+
+/** @param {Place | 'no-agent' | 'unknown'} place */
+const trackIn = place => (typeof place === 'object' ? place.track : undefined)
+
+/** The approval of a call, used up. @param {Ticket} ticket */
+function takeApproval({ ask }) {
+  const approved = ask?.approved === true
+  if (ask !== undefined) ask.approved = false
+  return approved
+}
+
+/**
+ * Makes name and arguments unwritable, so that later guards and wrappers cannot put other ones in their place: they throw,
+ * and the host fails the call closed.
+ * @param {Exec} exec
+ * @param {string} name
+ * @param {unknown} args
+ * @returns {boolean} whether they are what they should be, for good
+ */
+function seal(exec, name, args) {
+  try {
+    const forGood = { writable: false, configurable: false, enumerable: true }
+    Object.defineProperty(exec, 'name', { value: name, ...forGood })
+    Object.defineProperty(exec, 'arguments', { value: args, ...forGood })
+    return exec.name === name && exec.arguments === args
+  } catch {
+    return false
+  }
+}
+
+/** The place as a record has it: a turn number that the host did not give is not written as if it had. @param {Place | 'no-agent' | 'unknown'} place */
+function placeOf(place) {
+  if (typeof place !== 'object') return { session: null, turn: null, countedTurn: null, step: null }
+  const { track, turn, counted, step } = place
+  return { session: track.id, turn: counted ? null : turn, countedTurn: counted ? turn : null, step }
+}

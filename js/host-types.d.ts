@@ -1,0 +1,60 @@
+/**
+ * What the shim sees of the host: only the members it uses, all of them optional where a version may lack them. Written
+ * from what the host was seen to do; nothing of the host is imported.
+ */
+
+export interface Session {
+  readonly id: string
+  readonly seq?: number
+  readonly header?: { readonly origin?: string; readonly delegationDepth?: number }
+}
+
+export interface Agent {
+  readonly session: Session
+}
+
+/** One tool execution. The same object reaches every stage; it is frozen when its result is announced. */
+export interface Exec {
+  callId: string
+  rootCallId?: string
+  name: string
+  arguments: unknown
+  agent?: Agent
+  parent?: symbol
+}
+
+export interface ExecResult {
+  readonly isError: boolean
+  readonly value?: unknown
+}
+
+export interface SessionEvent {
+  readonly type: string
+  readonly seq: number
+  // biome-ignore lint/suspicious/noExplicitAny: each type of event has its own data, checked where it is read
+  readonly data: any
+}
+
+export type Decision = { kind: 'allow' } | { kind: 'deny'; reason: string } | { kind: 'ask'; reason: string }
+
+export interface Tools {
+  register(definition: object): unknown
+  guard(guard: (exec: Exec) => string | undefined): unknown
+  get(name: string, scope?: unknown): unknown
+  schemas(scope?: unknown): Array<{ name: string }>
+}
+
+export interface Logger {
+  info(message: string): void
+  warn(message: string): void
+  error(message: string): void
+}
+
+export interface Context {
+  readonly tools: Tools
+  readonly logger: Logger
+  get(name: string): unknown
+  // biome-ignore lint/suspicious/noExplicitAny: every event has a signature of its own
+  on(event: string, listener: (...args: any[]) => unknown, options?: { prepend?: boolean }): unknown
+  effect(effect: () => () => void): unknown
+}

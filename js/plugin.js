@@ -1,0 +1,264 @@
+/**
+ * The Cordis plugin: reads the configuration, looks at the host, and puts the gate up. Everything is synchronous, so that no
+ * call passes between the first listener and the last.
+ */
+import { readFileSync } from 'node:fs'
+import { controlTool } from './control.js'
+import { Core } from './core.js'
+import { Gate } from './gate.js'
+import { detectHost, probeContext, probeTools } from './host.js'
+import { loadAddon } from './native.js'
+import { ungovernedServers } from './neighbours.js'
+import { Position } from './position.js'
+import { memorySink, Recorder } from './records.js'
+import { Operator, summary } from './report.js'
+
+/**
+ * @typedef {import('./host-types.js').Context} Context
+ * @typedef {import('./report.js').LoadReport} LoadReport
+ */
+
+/** When a row of ours was last disposed of in this process: what a reload left ungated is told from it. */
+const UNLOADED_AT = Symbol.for('dsh-bmpp.unloaded-at')
+
+const { version: pluginVersion } = /** @type {{ version: string }} */ (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+)
+
+/**
+ * Makes the plugin. The parts that touch the world can be given, for tests.
+ * @param {object} [parts]
+ * @param {() => import('./native.js').Addon} [parts.addon]
+ * @param {import('./records.js').Sink} [parts.sink]
+ * @param {() => import('./host.js').Host} [parts.host]
+ * @param {(line: string) => void} [parts.standardError]
+ */
+export function createPlugin({ addon = once(loadAddon), sink = memorySink(), host = detectHost, standardError } = {}) {
+  const Config = {
+    '~standard': {
+      /** @type {1} */
+      version: 1,
+      vendor: 'dsh-bmpp',
+      /** @param {unknown} value */
+      validate(value) {
+        const { ok, problems } = addon().readConfig(value)
+        return ok ? { value } : { issues: problems.map(problem => ({ message: told(problem), path: problem.path })) }
+      },
+    },
+  }
+
+  /**
+   * @param {Context} ctx
+   * @param {unknown} [config]
+   * @returns {LoadReport}
+   */
+  function apply(ctx, config) {
+    const native = addon()
+    const reading = native.readConfig(config)
+    if (!reading.ok) throw new Error(`dsh-bmpp: the configuration is refused\n${reading.problems.map(told).join('\n')}`)
+    const found = host()
+    const compatibility = native.compatibility(found.version, reading.allowUnverifiedHarness)
+    const operator = new Operator(ctx.logger, standardError)
+    const core = new Core(native, config)
+    const report = {
+      active: core.info.mode !== 'off',
+      mode: core.info.mode,
+      profile: core.info.profile,
+      pluginVersion,
+      policyVersion: core.info.policyVersion,
+      serverNames: core.info.serverNames,
+      host: {
+        name: found.name,
+        version: found.version,
+        source: found.source,
+        standing: compatibility.standing,
+        verified: compatibility.verified,
+        range: compatibility.range,
+        reason: compatibility.reason,
+      },
+      reloadGapMs: /** @type {number | null} */ (null),
+      notices: operator.notices,
+      countedSessions: 0,
+      lostRecords: 0,
+    }
+    if (!report.active) {
+      core.dispose()
+      operator.info(summary(report))
+      return report
+    }
+    try {
+      refuseUnfit(ctx, compatibility)
+      mount(ctx, core, operator, sink, report)
+    } catch (error) {
+      core.dispose()
+      throw error
+    }
+    if (compatibility.loud) operator.notice('host', compatibility.reason)
+    operator.info(summary(report))
+    return report
+  }
+
+  return { name: 'dsh-bmpp', inject: ['tools'], Config, apply }
+}
+
+/**
+ * Refuses a host that the gate cannot hold on.
+ * @param {Context} ctx
+ * @param {{ activate: boolean, reason: string }} compatibility
+ */
+function refuseUnfit(ctx, compatibility) {
+  if (!compatibility.activate) throw new Error(`dsh-bmpp: ${compatibility.reason}`)
+  const missing = [
+    ...probeContext(ctx).missing.map(name => `ctx.${name}`),
+    ...probeTools(ctx.tools).missing.map(name => `ctx.tools.${name}`),
+  ]
+  if (missing.length > 0) {
+    throw new Error(`dsh-bmpp: this host lacks what the gate needs: ${missing.join(', ')}; it is not loaded`)
+  }
+}
+
+/**
+ * Puts the gate up.
+ * @param {Context} ctx
+ * @param {Core} core
+ * @param {Operator} operator
+ * @param {import('./records.js').Sink} sink
+ * @param {LoadReport} report
+ */
+function mount(ctx, core, operator, sink, report) {
+  const process = /** @type {{ [UNLOADED_AT]?: number }} */ (globalThis)
+  const recorder = new Recorder(sink, lost => {
+    report.lostRecords = lost
+    operator.notice('lost', `${lost} audit records could not be kept; every rule is still applied`)
+  })
+  const counted = new WeakSet()
+  const position = new Position({
+    governs: name => core.governs(name),
+    projections: () => ctx.get('sessionProjections'),
+    onTurn: track => gate.turnover(track),
+    onClose: track => gate.closed(track),
+  })
+  const gate = new Gate({
+    core,
+    position,
+    recorder,
+    operator,
+    approval: () => ctx.get('approval'),
+    controlHidden: agent => isHidden(ctx, tool, agent),
+    onCounted: track => {
+      if (counted.has(track)) return
+      counted.add(track)
+      report.countedSessions += 1
+      operator.notice(
+        'counted',
+        'the host gives no turn numbers for a session: its turns are counted by the gate itself',
+      )
+    },
+  })
+  const tool = controlTool(core, gate.declared)
+  ctx.tools.register(tool)
+  ctx.tools.guard(gate.guard)
+  ctx.on('tools/pre-execute', gate.preExecute, { prepend: true })
+  ctx.on('tools/execute', gate.execute)
+  ctx.on('tools/result', gate.result)
+  ctx.on('session/event', gate.sessionEvent)
+  ctx.on(
+    'session/created',
+    total(session => position.created(session)),
+  )
+  ctx.on(
+    'session/disposed',
+    total(session => position.disposed(session)),
+  )
+  watchNeighbours(ctx, core, operator)
+  const unloadedAt = process[UNLOADED_AT]
+  if (unloadedAt !== undefined) {
+    report.reloadGapMs = Math.max(0, performance.now() - unloadedAt)
+    delete process[UNLOADED_AT]
+    operator.notice(
+      'reload',
+      `reloaded after ${report.reloadGapMs.toFixed(1)} ms without a gate: memory calls in between were not judged, and turns that are under way count as not classified`,
+    )
+  }
+  ctx.effect(() => () => {
+    process[UNLOADED_AT] = performance.now()
+    position.clear()
+    core.dispose()
+  })
+}
+
+/**
+ * Tells the operator of a memory server under a name that is not governed, when the host's tools change. Looked at once for
+ * each burst of changes, outside any call.
+ * @param {Context} ctx
+ * @param {Core} core
+ * @param {Operator} operator
+ */
+function watchNeighbours(ctx, core, operator) {
+  let due = false
+  const look = () => {
+    due = false
+    try {
+      for (const server of ungovernedServers(namesOf(ctx), name => core.governs(name))) {
+        operator.notice(
+          `neighbour ${server}`,
+          `the MCP server "${server}" looks like Basic Memory and is not governed; to govern it, add "${server}" to serverNames`,
+        )
+      }
+    } catch {
+      // The list of tools is not to be had right now, as while the plugin unloads.
+    }
+  }
+  const soon = total(() => {
+    if (due) return
+    due = true
+    setImmediate(look).unref()
+  })
+  ctx.on('tools/change', soon)
+  soon()
+}
+
+/** @param {Context} ctx */
+function* namesOf(ctx) {
+  for (const { name } of ctx.tools.schemas()) yield name
+}
+
+/**
+ * Whether an agent does not see our control tool: it is filtered away, or another one stands in its place.
+ * @param {Context} ctx
+ * @param {{ name: string }} tool
+ * @param {unknown} agent
+ */
+function isHidden(ctx, tool, agent) {
+  try {
+    return ctx.tools.get(tool.name, agent) !== tool
+  } catch {
+    return false
+  }
+}
+
+/** @param {{ path: Array<string | number>, code: string, message: string }} problem */
+function told({ path, code, message }) {
+  return `${path.length > 0 ? `${path.join('.')}: ` : ''}${code}: ${message}`
+}
+
+/** A listener that never throws into the host. @param {(argument?: any) => void} listener */
+function total(listener) {
+  return (/** @type {any} */ argument = undefined) => {
+    try {
+      listener(argument)
+    } catch {
+      // What cannot be taken note of counts as not known, which is the closed side.
+    }
+  }
+}
+
+/** @template T @param {() => T} make @returns {() => T} */
+function once(make) {
+  /** @type {{ made: T } | undefined} */
+  let kept
+  return () => {
+    kept ??= { made: make() }
+    return kept.made
+  }
+}
