@@ -13,7 +13,7 @@
 import { onTestFinished } from 'vitest'
 import { loadAddon } from '../../js/native.js'
 import { createPlugin } from '../../js/plugin.js'
-import { boot } from './inprocess.js'
+import { boot, calls, say } from './inprocess.js'
 
 /** @typedef {import('../../js/records.js').AuditRecord} AuditRecord */
 /** @typedef {import('../../js/report.js').LoadReport} LoadReport */
@@ -159,6 +159,14 @@ export async function bootGate(options = {}) {
   return Object.assign(host, {
     ...watched,
     config: row,
+    /**
+     * Runs one turn whose messages hold these calls.
+     * @param {[string, any, string?][][]} messages
+     * @param {any} [agent] else a new one
+     * @returns {Promise<any>} the agent
+     */
+    turn: (messages, agent) =>
+      host.run([...messages.map(message => calls(...message)), say('done')], agent ? { agent } : {}),
     /** The load report of the last load. */
     report: () => /** @type {LoadReport} */ (watched.reports.at(-1)),
     /** Decision records, of one agent's session or of all. @param {any} [agent] @returns {any[]} */
