@@ -167,6 +167,21 @@ export async function bootGate(options = {}) {
      */
     turn: (messages, agent) =>
       host.run([...messages.map(message => calls(...message)), say('done')], agent ? { agent } : {}),
+    /**
+     * A call that a plugin makes itself, past the agent loop: no event announces it.
+     * @param {any} agent undefined makes it a call without an agent
+     * @param {[string, any, string?]} what
+     * @param {object} [more] further fields of the execution's input
+     */
+    direct: (agent, [name, args, callId = 'direct'], more = {}) =>
+      host.ctx.tools.execute({
+        callId,
+        name,
+        arguments: args,
+        signal: new AbortController().signal,
+        ...(agent ? { agent } : {}),
+        ...more,
+      }),
     /** The load report of the last load. */
     report: () => /** @type {LoadReport} */ (watched.reports.at(-1)),
     /** Decision records, of one agent's session or of all. @param {any} [agent] @returns {any[]} */

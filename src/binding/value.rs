@@ -167,7 +167,8 @@ fn list_status(value: Unknown<'_>) -> Result<Status> {
 /// Only a text that may be JSON is taken over whole; of any other, the beginning.
 fn text_status(value: Unknown<'_>) -> Result<Status> {
     let text = JsString::from_unknown(value)?.into_utf16()?;
-    let units = text.as_slice();
+    // The last unit is the terminator that napi appends: no part of the text, and behind a JSON document an error.
+    let units = text.as_slice().split_last().map_or(&[][..], |(_, units)| units);
     let first = units.iter().find(|unit| !matches!(unit, 0x09 | 0x0a | 0x0d | 0x20));
     if first == Some(&u16::from(b'{')) {
         return Ok(of::of_text(&String::from_utf16_lossy(units)));
