@@ -62,18 +62,22 @@ impl Facts {
         {
             return Facts::Malformed;
         }
-        Facts::Read { creates: tool.known == Some(Known::WriteNote) && !lax_true(&object.scalar("overwrite")) }
+        let overwrites = || OVERWRITE.iter().any(|name| lax_true(&object.scalar(name)));
+        Facts::Read { creates: tool.known == Some(Known::WriteNote) && !overwrites() }
     }
 }
 
 /// One parameter of a tool with the other names that the server takes for it.
 type Family = &'static [&'static str];
 
+/// Says that a note that exists is replaced. The other names are those of 0.21.0 to 0.21.3; a later server refuses them.
+const OVERWRITE: Family = &["overwrite", "force", "replace"];
+
 /// Parameters of the write tools that have more than one name; the first is the schema's. Source: the server's releases
 /// 0.21 to 0.24.1, where aliases exist.
 const fn families(tool: Known) -> &'static [Family] {
     match tool {
-        Known::WriteNote => &[&["directory", "folder", "dir", "path"]],
+        Known::WriteNote => &[&["directory", "folder", "dir", "path"], OVERWRITE],
         Known::EditNote => &[
             &["content", "new_content", "replacement", "replace_with"],
             &["section", "section_heading", "heading"],
