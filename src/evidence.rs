@@ -126,15 +126,34 @@ pub mod status {
     use serde::Deserialize;
     use serde::de::IgnoredAny;
 
-    /// Of a text: a text that is one JSON object counts as structured.
+    /// How a text begins that may be JSON. Any other is looked at no further than its heading.
+    pub const JSON_BEGINS: [char; 2] = ['{', '['];
+
+    /// Of a text: a text that is one JSON object counts as structured, and so does one that is a list of one text block
+    /// holding such a text, which is how `search` answers.
     #[must_use]
     pub fn of_text(text: &str) -> Status {
-        if text.trim_start().starts_with('{')
-            && let Ok(fields) = serde_json::from_str::<Fields>(text)
-        {
-            return fields.status();
-        }
-        Status::Heading(text.chars().take(HEADING_MAX).collect())
+        object(text).or_else(|| object(&only_block(text)?.text)).unwrap_or_else(|| {
+            let heading = text.chars().take(HEADING_MAX).collect();
+            Status::Heading(heading)
+        })
+    }
+
+    /// The fields are read from an object only: serde would take them from a list too, by position.
+    fn object(text: &str) -> Option<Status> {
+        let fields = text.trim_start().starts_with('{').then(|| serde_json::from_str::<Fields>(text).ok())?;
+        fields.map(|fields| fields.status())
+    }
+
+    fn only_block(text: &str) -> Option<Block> {
+        let blocks = text.trim_start().starts_with('[').then(|| serde_json::from_str::<[Block; 1]>(text).ok())?;
+        blocks.map(|[block]| block)
+    }
+
+    /// One text block of a list.
+    #[derive(Deserialize)]
+    struct Block {
+        text: String,
     }
 
     /// The two fields of a structured answer that are looked at; everything else is skipped unread.

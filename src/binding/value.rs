@@ -170,7 +170,7 @@ fn text_status(value: Unknown<'_>) -> Result<Status> {
     // The last unit is the terminator that napi appends: no part of the text, and behind a JSON document an error.
     let units = text.as_slice().split_last().map_or(&[][..], |(_, units)| units);
     let first = units.iter().find(|unit| !matches!(unit, 0x09 | 0x0a | 0x0d | 0x20));
-    if first == Some(&u16::from(b'{')) {
+    if first.is_some_and(|first| of::JSON_BEGINS.iter().any(|begin| u32::from(*first) == u32::from(*begin))) {
         return Ok(of::of_text(&String::from_utf16_lossy(units)));
     }
     // Twice the characters, since one may take two units.
