@@ -55,7 +55,7 @@ pub(super) fn config(raw: &Raw) -> Result<Config, Vec<Problem>> {
             None => problems.push(unknown(key)),
         }
     }
-    contradictions(&config, &mut problems);
+    contradictions(&config, entries, &mut problems);
     config.destructive_asks = config.profile == Profile::Strict;
     if problems.is_empty() { Ok(config) } else { Err(problems) }
 }
@@ -239,11 +239,16 @@ impl Found<'_> {
 }
 
 /// What must hold between the lists, those that were set and those that stayed at their defaults alike.
-fn contradictions(config: &Config, problems: &mut Vec<Problem>) {
+fn contradictions(config: &Config, entries: &[(String, Raw)], problems: &mut Vec<Problem>) {
     let mut check = |key: &str, list: &[String], bad: &dyn Fn(&String) -> bool, why: &str| {
         for (index, name) in list.iter().enumerate().filter(|(_, name)| bad(name)) {
+            // Where it stands in the list as written, which may say a name twice or hold what is no name.
+            let written = entries.iter().find(|(k, _)| k == key).and_then(|(_, raw)| match raw {
+                Raw::List(items) => items.iter().position(|item| *item == Raw::Text(name.clone())),
+                _ => None,
+            });
             problems.push(Problem {
-                path: vec![Step::Key(key.to_owned()), Step::Index(index)],
+                path: vec![Step::Key(key.to_owned()), Step::Index(written.unwrap_or(index))],
                 code: ProblemCode::Contradiction,
                 message: format!("\"{}\" in `{key}` {why}", shown(name)),
                 nearest: None,
