@@ -43,8 +43,8 @@ pub fn init(_exports: Object<'_>) -> Result<()> {
 
 /// Version of the crate this addon was built from; equal to the package's.
 #[napi]
-pub fn addon_version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
+pub fn addon_version() -> Result<String> {
+    guarded("addonVersion", || Ok(env!("CARGO_PKG_VERSION").to_owned()))
 }
 
 /// Reads a configuration. Never throws on a bad one: `problems` lists everything that is wrong with it.
