@@ -59,6 +59,8 @@ const refused = text => ({
 export class Gate {
   /** @type {WeakMap<Exec, Ticket>} */
   #tickets = new WeakMap()
+  /** What has had its result: one that is announced once more is no other call. @type {WeakSet<Exec>} */
+  #settled = new WeakSet()
   /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
   #asked = new Map()
   #calls = 0
@@ -139,8 +141,9 @@ export class Gate {
       // The host freezes an execution before it announces the result; what is not frozen was announced by somebody else.
       if (ticket !== undefined && Object.isFrozen(exec)) {
         this.#tickets.delete(exec)
+        this.#settled.add(exec)
         this.#settle(ticket, exec, result)
-      } else if (ticket === undefined && this.#core.governs(exec.name)) {
+      } else if (ticket === undefined && !this.#settled.has(exec) && this.#core.governs(exec.name)) {
         this.#unjudged(exec, result)
       }
     } catch (error) {
