@@ -3,7 +3,7 @@
  * one success in an earlier step of the turn is enough, and nothing else opens the gate.
  */
 import { describe, expect, test } from 'vitest'
-import { answer, bootGate, call, FOUND, flagged, memory, NOTHING } from '../support/gate.js'
+import { answer, bootGate, call, FOUND, flagged, memory, NOTHING, writeOf } from '../support/gate.js'
 import { calls, gate as held, say } from '../support/inprocess.js'
 
 const search = memory('search_notes')
@@ -53,7 +53,7 @@ describe('one success is enough, in any order', () => {
       [lookup('empty')],
       [call.write],
       [lookup('flag')],
-      [call.write],
+      [writeOf('Another')],
     ])
     expect(writes(gate)).toEqual([
       'write_note MEMORY_LOOKUP_FAILED denied',

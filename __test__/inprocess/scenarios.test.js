@@ -86,12 +86,12 @@ const scenarios = [
 /** After a denial the same turns simple: allowed, since only a model can judge, and observed for whoever reads the records. */
 const afterDenial = {
   rule: 'a denied turn that turns simple goes on, and is observed',
-  messages: [[call.complex], [call.write], [call.simple], [call.write]],
+  messages: [[call.complex], [call.write], [call.simple], [call.edit]],
   codes: [
     'classify ALLOW_CONTROL',
     'write_note CREATE_REQUIRES_SEARCH',
     'classify ALLOW_CONTROL',
-    'write_note ALLOW_SIMPLE',
+    'edit_note ALLOW_SIMPLE',
   ],
 }
 

@@ -76,6 +76,9 @@ export const call = Object.freeze({
   bash: ['bash', {}],
 })
 
+/** An ordinary write of another note. @param {string} title @returns {[string, any]} */
+export const writeOf = title => [memory('write_note'), { ...note, title }]
+
 /** A host inside the supported range, so that only tests of the host check hear of it. */
 const supported = () => ({ name: '@deepseek-ai/dsh', version: '0.1.5-rc.2', source: 'entry', why: 'a test says so' })
 
