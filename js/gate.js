@@ -419,17 +419,27 @@ export class Gate {
   #unjudged(exec, result) {
     this.#position.ended(exec)
     // The host refuses some calls before anybody can judge them; only what succeeded surely ran.
-    if (result.isError === false) this.#ranOtherwise(exec, this.#position.of(exec))
+    if (result.isError !== false) return
+    this.#operator.notice(
+      'unjudged',
+      `a call of ${exec.name} ran that was never judged: it was under way when the gate was loaded, or another plugin runs tool calls past the gate`,
+    )
+    this.#recordUnjudged(exec, this.#position.of(exec))
   }
 
   /** Something governed ran that was not judged so. @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
   #ranOtherwise(exec, place) {
     if (!this.#core.governs(exec.name)) return
-    const tool = this.#core.tool(exec.name)
     this.#operator.notice(
       'ran-otherwise',
       `a call of ${exec.name} ran that was not judged as such: another plugin changes tool calls behind the gate`,
     )
+    this.#recordUnjudged(exec, place)
+  }
+
+  /** @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
+  #recordUnjudged(exec, place) {
+    const tool = this.#core.tool(exec.name)
     this.#recordDecision(exec, exec.name, tool, place, this.#core.notJudged, 'overridden', 'result')
   }
 
