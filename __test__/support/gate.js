@@ -127,6 +127,7 @@ export function watchedPlugin(parts = {}) {
     stderr,
     reports,
     handles,
+    addon,
     /** What the core of the last load holds. */
     holdings: () => native.holdings(handles.at(-1)),
   }
