@@ -1,0 +1,378 @@
+//! What must never happen, over random histories: each test is one sentence that holds whatever the order of events.
+//!
+//! The histories are the same in every run. [`model`] makes them, and holds a second and naive policy to compare with.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends where something is not as it must be"
+)]
+
+#[allow(unreachable_pub, reason = "a module of a test is as open as the test needs")]
+mod model;
+
+use std::collections::BTreeSet;
+
+use dsh_bmpp::config::{Level, LookupEvidence};
+use dsh_bmpp::evidence::Outcome as Evidence;
+use dsh_bmpp::policy::{Classification, Holdings, Options, Task};
+use dsh_bmpp::reason::{Code, Observation};
+use dsh_bmpp::verdict::{Enforcement, Mode, Verdict, enforce};
+use model::naive::{Model, Noted, Said};
+use model::{Answer, Args, Event, Judge, Kind, Outcome, Place, Raw, SLOTS, Settle, World, every_option, script};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
+
+/// Runs a property on this many values of a strategy, the same in every run. `seed` differs from property to property.
+fn check<S: Strategy>(seed: u8, cases: u32, strategy: &S, property: impl Fn(S::Value) -> TestCaseResult) {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    if let Err(failure) = TestRunner::new_with_rng(config, rng).run(strategy, property) {
+        panic!("{failure}");
+    }
+}
+
+fn histories() -> impl Strategy<Value = Vec<Event>> {
+    vec(any::<Raw>(), 0..50).prop_map(|raw| script(&raw))
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    proptest::sample::select(every_option().collect::<Vec<_>>())
+}
+
+fn played(options: Options, script: &[Event]) -> Vec<(Event, Outcome)> {
+    script.iter().cloned().zip(World::play_all(options, script)).collect()
+}
+
+/// A property of histories that never get anywhere is worth nothing.
+#[test]
+fn the_histories_reach_every_code_and_every_outcome() {
+    let codes = std::cell::RefCell::new(BTreeSet::new());
+    let settlements = std::cell::RefCell::new(BTreeSet::new());
+    let observations = std::cell::RefCell::new(BTreeSet::new());
+    check(0, 3000, &(options(), histories()), |(options, script)| {
+        for outcome in World::play_all(options, &script) {
+            let seen = match outcome {
+                Outcome::Verdict(verdict) => {
+                    codes.borrow_mut().insert(verdict.code.name());
+                    verdict.observations
+                }
+                Outcome::Settled(settled) => {
+                    settlements.borrow_mut().insert(settled.outcome.map(Evidence::name));
+                    settled.observations
+                }
+                Outcome::Nothing => continue,
+            };
+            observations.borrow_mut().extend(seen.iter().map(Observation::name));
+        }
+        Ok(())
+    });
+    // The last two are the shim's to give, not the policy's.
+    let never = ["APPROVAL_UNAVAILABLE", "POLICY_INTERNAL_ERROR"];
+    let all: BTreeSet<_> = Code::ALL.iter().map(|code| code.name()).filter(|name| !never.contains(name)).collect();
+    assert_eq!(codes.into_inner(), all);
+    assert_eq!(settlements.into_inner().len(), 4);
+    assert_eq!(observations.into_inner().len(), Observation::ALL.len());
+}
+
+/// Compares every verdict and every settlement with the naive model's.
+#[test]
+fn the_policy_and_the_naive_model_never_disagree() {
+    check(1, 12_000, &(options(), histories()), |(options, script)| {
+        let mut model = Model::new(options);
+        for (event, outcome) in played(options, &script) {
+            match (&event, outcome) {
+                (Event::Judge(judge), Outcome::Verdict(verdict)) => prop_assert_eq!(model.judge(judge), said(verdict)),
+                (Event::Settle(settle), Outcome::Settled(settled)) => {
+                    let mut observations: Vec<_> = settled.observations.iter().map(Observation::name).collect();
+                    observations.sort_unstable();
+                    let outcome = settled.outcome.map(Evidence::name);
+                    prop_assert_eq!(model.settle(settle), Noted { outcome, observations });
+                }
+                _ => model.play(&event),
+            }
+        }
+        Ok(())
+    });
+}
+
+fn said(verdict: Verdict) -> Said {
+    let mut observations: Vec<_> = verdict.observations.iter().map(Observation::name).collect();
+    observations.sort_unstable();
+    Said {
+        code: verdict.code.name(),
+        classification: verdict.classification.name(),
+        lookup: verdict.recall.name(),
+        destructive: verdict.destructive,
+        observations,
+    }
+}
+
+/// Looks back from every allowed write to what allowed it.
+#[test]
+fn no_write_is_allowed_that_its_turn_has_not_earned() {
+    check(2, 8000, &(options(), histories()), |(options, script)| {
+        let played = played(options, &script);
+        for (now, (event, outcome)) in played.iter().enumerate() {
+            let (Event::Judge(judge), Outcome::Verdict(verdict)) = (event, outcome) else { continue };
+            if !judge.kind.writes() || verdict.denies() || judge.place == Place::NoAgent {
+                continue;
+            }
+            let turn: Vec<_> = results_of_the_turn(&played[..now], judge).collect();
+            let declared =
+                turn.iter().rev().find_map(|(settle, of)| settle.declared.filter(|_| of.kind == Kind::Classify));
+            prop_assert!(declared.is_some(), "allowed without an executed declaration");
+            let creates = judge.kind == Kind::WriteNote && judge.args != Args::Overwrite;
+            let complex = declared == Some(Task::Complex);
+            prop_assert_eq!(verdict.classification == Classification::Complex, complex);
+            if complex && (options.create_requires_search || !creates) {
+                let earlier = |step| step < judge.step;
+                let seen = turn.iter().any(|(s, of)| of.kind.looks_up() && earlier(of.step) && earlier(s.step));
+                prop_assert!(seen, "allowed without a lookup that succeeded in an earlier step");
+            }
+        }
+        Ok(())
+    });
+}
+
+/// The successful results of a judged call's turn, each with its own call as that was last judged in a turn.
+fn results_of_the_turn<'a>(
+    played: &'a [(Event, Outcome)],
+    judge: &Judge,
+) -> impl Iterator<Item = (&'a Settle, &'a Judge)> {
+    let begins = |event: &Event| match event {
+        Event::Open { .. } | Event::Close { .. } | Event::EndTurn { .. } => true,
+        Event::Judge(other) => other.place == Place::Turn && other.turn != judge.turn,
+        Event::Settle(_) => false,
+    };
+    let own = |event: &Event| event.slot() == judge.slot;
+    let start = played.iter().rposition(|(event, _)| own(event) && begins(event)).unwrap_or_default();
+    (start..played.len()).filter_map(|now| match &played[now] {
+        (Event::Settle(settle), Outcome::Settled(settled)) if settled.outcome == Some(Evidence::Succeeded) => {
+            let of = played[..now].iter().rev().find_map(|(event, _)| match event {
+                Event::Judge(of) if of.call == settle.call && of.place == Place::Turn => Some(of),
+                _ => None,
+            });
+            of.filter(|_| settle.slot == judge.slot && settle.reached && !settle.is_error).map(|of| (settle, of))
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn a_read_and_a_declaration_are_never_denied_and_an_unknown_tool_never_allowed() {
+    check(3, 2000, &(options(), histories()), |(options, script)| {
+        for (event, outcome) in played(options, &script) {
+            let (Event::Judge(judge), Outcome::Verdict(verdict)) = (event, outcome) else { continue };
+            if !judge.kind.writes() {
+                prop_assert!(!verdict.denies(), "{verdict:?}");
+            }
+            if judge.kind == Kind::Rename && options.unknown_memory_tool_policy == Level::Deny {
+                prop_assert!(verdict.denies() || judge.place == Place::NoAgent, "{verdict:?}");
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_verdict_is_its_word_and_only_enforce_denies_or_asks() {
+    check(4, 2000, &(options(), histories()), |(options, script)| {
+        for verdict in World::play_all(options, &script).into_iter().filter_map(Outcome::verdict) {
+            prop_assert_eq!(Verdict::from_word(verdict.word()), Some(verdict));
+            for asks in [false, true] {
+                for can_ask in [false, true] {
+                    prop_assert_eq!(enforce(verdict, Mode::Off, asks, can_ask), Enforcement::Allowed);
+                    let audit = enforce(verdict, Mode::Audit, asks, can_ask);
+                    prop_assert!(matches!(audit, Enforcement::Allowed | Enforcement::Overridden));
+                    let applied = enforce(verdict, Mode::Enforce, asks, can_ask);
+                    prop_assert!(applied != Enforcement::Overridden);
+                    prop_assert!(!verdict.denies() || applied != Enforcement::Allowed);
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Whatever the word, it is a verdict that gives the same word, or no verdict.
+#[test]
+fn no_word_is_mistaken() {
+    check(5, 3000, &any::<u32>(), |word| {
+        for word in [word, word & 0x0003_1fff, word & 0x00ff_1f3f] {
+            if let Some(verdict) = Verdict::from_word(word) {
+                prop_assert_eq!(verdict.word(), word);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_same_events_give_the_same_verdicts_whatever_came_before_them_elsewhere() {
+    check(6, 1500, &(options(), histories(), 0usize..5), |(options, script, others)| {
+        let first = World::play_all(options, &script);
+        let mut world = World::new(options);
+        for slot in SLOTS..SLOTS + u8::try_from(others).unwrap() {
+            world.play(&Event::Open { slot });
+            let (call, turn, step) = (u32::MAX - u32::from(slot), 1, 1);
+            let (kind, args, place) = (Kind::Classify, Args::Plain, Place::Turn);
+            world.play(&Event::Judge(Judge { slot, call, kind, args, place, turn, step, hidden: false }));
+        }
+        let second: Vec<_> = script.iter().map(|event| world.play(event)).collect();
+        prop_assert_eq!(first, second);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_session_does_not_notice_the_others() {
+    check(7, 3000, &(options(), histories()), |(options, script)| {
+        let together = played(options, &script);
+        for slot in 0..SLOTS {
+            let own: Vec<_> = script.iter().filter(|event| event.slot() == slot).cloned().collect();
+            let alone = World::play_all(options, &own);
+            let beside: Vec<_> = together.iter().filter(|(event, _)| event.slot() == slot).map(|(_, o)| *o).collect();
+            prop_assert_eq!(beside, alone, "session {}", slot);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn nothing_is_held_of_what_is_over() {
+    check(8, 1500, &(options(), histories()), |(options, script)| {
+        let mut world = World::new(options);
+        let mut judged = 0;
+        for event in &script {
+            world.play(event);
+            judged += usize::from(matches!(event, Event::Judge(_)));
+            prop_assert!(world.holdings().calls <= judged && world.holdings().turns <= world.holdings().sessions);
+        }
+        for slot in 0..SLOTS {
+            world.play(&Event::EndTurn { slot });
+        }
+        prop_assert_eq!((world.holdings().turns, world.holdings().calls), (0, 0));
+        for slot in 0..SLOTS {
+            world.play(&Event::Close { slot });
+        }
+        prop_assert_eq!(world.holdings(), Holdings::default());
+        Ok(())
+    });
+}
+
+/// After each end of a turn, every call of the session so far gets the best result there is.
+#[test]
+fn a_result_that_comes_after_its_turn_changes_nothing() {
+    check(9, 3000, &(options(), histories()), |(options, script)| {
+        let mut flooded = Vec::new();
+        let mut late = Vec::new();
+        for event in &script {
+            flooded.push(event.clone());
+            if !matches!(event, Event::EndTurn { .. } | Event::Close { .. } | Event::Open { .. }) {
+                continue;
+            }
+            let calls = flooded.iter().filter_map(|e| match e {
+                Event::Judge(judge) if judge.slot == event.slot() => Some(judge.call),
+                _ => None,
+            });
+            for call in calls.collect::<Vec<_>>() {
+                for task in [Task::Simple, Task::Complex] {
+                    late.push(flooded.len());
+                    flooded.push(best_result(event.slot(), call, task));
+                }
+            }
+        }
+        let mut outcomes = World::play_all(options, &flooded);
+        for index in late.into_iter().rev() {
+            let Outcome::Settled(settled) = outcomes.remove(index) else { unreachable!("late results are settled") };
+            prop_assert_eq!(settled.outcome, None);
+        }
+        prop_assert_eq!(outcomes, World::play_all(options, &script));
+        Ok(())
+    });
+}
+
+fn best_result(slot: u8, call: u32, task: Task) -> Event {
+    let (answer, declared) = (Answer::Hits, Some(task));
+    Event::Settle(Settle { slot, call, reached: true, is_error: false, answer, declared, step: 0 })
+}
+
+/// A lookup that fails, put into a history anywhere, with its result anywhere after it or never.
+#[test]
+fn a_failing_lookup_neither_opens_nor_closes_the_gate() {
+    let places = (any::<proptest::sample::Index>(), any::<proptest::sample::Index>());
+    check(10, 6000, &(options(), histories(), places, 0u8..4), |(options, script, (at, until), how)| {
+        let judges = script.iter().enumerate().filter(|(_, e)| matches!(e, Event::Judge(j) if j.place == Place::Turn));
+        let judges: Vec<usize> = judges.map(|(index, _)| index).collect();
+        if judges.is_empty() {
+            return Ok(());
+        }
+        // Right before one of the judged calls, and in its place: so that it begins no turn of its own.
+        let first = judges[at.index(judges.len())];
+        let Event::Judge(next) = &script[first] else { unreachable!("an index of a judged call") };
+        let extra = Judge { call: 900_000_000, kind: Kind::Search, args: Args::Plain, ..*next };
+        let mut longer = script.clone();
+        longer.insert(first, Event::Judge(extra));
+        let mut inserted = vec![first];
+        if how > 0 {
+            let second = first + 1 + until.index(longer.len() - first);
+            let (reached, is_error) = (how != 3, how == 2);
+            let (slot, call, answer, declared, step) = (extra.slot, extra.call, Answer::Failure, None, extra.step);
+            let is_error = is_error || options.lookup_evidence == LookupEvidence::Flag;
+            longer.insert(second, Event::Settle(Settle { slot, call, reached, is_error, answer, declared, step }));
+            inserted.push(second);
+        }
+        let mut outcomes = World::play_all(options, &longer);
+        for index in inserted.into_iter().rev() {
+            outcomes.remove(index);
+        }
+        for (with, without) in outcomes.iter().zip(World::play_all(options, &script)) {
+            if let (Some(with), Some(without)) = (with.verdict(), without.verdict()) {
+                prop_assert_eq!(with.denies(), without.denies(), "{:?} instead of {:?}", with, without);
+                prop_assert_eq!(with.classification, without.classification);
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Some lookups of one step, in two orders of judging and two of settling, after the same history.
+#[test]
+fn the_order_of_lookups_of_a_step_makes_no_difference() {
+    let answers = [Answer::Hits, Answer::Nothing, Answer::Failure, Answer::ErrorField, Answer::Odd];
+    let lookups = vec((proptest::sample::select(answers.to_vec()), any::<bool>(), 0u8..8), 1..5);
+    let shuffled = lookups.prop_flat_map(|lookups| {
+        let order: Vec<usize> = (0..lookups.len()).collect();
+        (Just(lookups), Just(order.clone()).prop_shuffle(), Just(order).prop_shuffle())
+    });
+    check(11, 6000, &(options(), histories(), shuffled), |(options, history, (lookups, judging, settling))| {
+        let in_order: Vec<usize> = (0..lookups.len()).collect();
+        let outcome = |judging: &[usize], settling: &[usize]| {
+            let mut script = history.clone();
+            script.extend(judging.iter().map(|index| Event::Judge(lookup(*index))));
+            script.extend(settling.iter().map(|index| {
+                let (answer, is_error, unreached) = lookups[*index];
+                let (call, reached) = (lookup(*index).call, unreached != 0);
+                Event::Settle(Settle { slot: 0, call, reached, is_error, answer, declared: None, step: STEP })
+            }));
+            let batch = script.len();
+            script
+                .extend([STEP, STEP + 1].map(|step| Event::Judge(Judge { kind: Kind::WriteNote, step, ..lookup(99) })));
+            World::play_all(options, &script).split_off(batch)
+        };
+        prop_assert_eq!(outcome(&in_order, &in_order), outcome(&judging, &settling));
+        Ok(())
+    });
+}
+
+/// A step after every step of a history.
+const STEP: u32 = 1000;
+
+fn lookup(index: usize) -> Judge {
+    let call = 900_000_000 + u32::try_from(index).unwrap();
+    let (args, place, turn, step) = (Args::Plain, Place::Turn, 1, STEP);
+    Judge { slot: 0, call, kind: Kind::Search, args, place, turn, step, hidden: false }
+}
