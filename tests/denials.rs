@@ -1,0 +1,222 @@
+//! What a model reads of a denial: it names the code, the cure and nothing of the call.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends where something is not as it must be"
+)]
+
+use dsh_bmpp::argument::Arguments;
+use dsh_bmpp::config::{Config, Raw};
+use dsh_bmpp::evidence::Status;
+use dsh_bmpp::evidence::status::of_text;
+use dsh_bmpp::policy::{Arrival, Call, CallId, Options, Policy, Position, SessionId, Task, TurnId};
+use dsh_bmpp::reason::{CONTROL_TOOL, Code, Context, Kind, Observation};
+use dsh_bmpp::tool::{Known, Namespace};
+use dsh_bmpp::verdict::{Verdict, denial_code};
+use serde_json::{Map, Value, json};
+
+const SEARCH: &str = "mcp__basic-memory__search_notes";
+
+fn text(code: Code, control_hidden: bool) -> String {
+    code.text(Context { search_tool: SEARCH, control_hidden })
+}
+
+fn denying() -> impl Iterator<Item = Code> {
+    Code::ALL.iter().copied().filter(|code| code.denies())
+}
+
+#[test]
+fn a_denial_begins_with_its_code_and_says_what_is_missing() {
+    for code in denying() {
+        for hidden in [false, true] {
+            let text = text(code, hidden);
+            let said = text.strip_prefix(code.name()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or_default();
+            assert!(said.len() > 40, "{text:?}");
+            assert!(text.is_ascii() && !text.contains(['\n', '\r', '\t']), "one plain line: {text:?}");
+            assert!(!text.contains("/src/") && !text.contains(".rs"), "no trace: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_denial_says_not_to_retry_and_a_recoverable_one_to_repeat_the_call() {
+    for code in denying() {
+        let text = text(code, false);
+        let terminal = code.kind() == Kind::Terminal;
+        assert_eq!(text.contains("Do not retry"), terminal, "{text}");
+        assert_eq!(text.to_lowercase().contains("repeat this call"), !terminal, "{text}");
+    }
+}
+
+/// The exact next call, in the words that a model can use.
+#[test]
+fn a_recoverable_denial_names_the_next_call() {
+    let names = |code: Code, parts: &[&str]| {
+        let text = text(code, false);
+        assert!(parts.iter().all(|part| text.contains(part)), "{parts:?} in {text}");
+    };
+    names(Code::ClassificationRequired, &[CONTROL_TOOL, r#"{"task":"simple"}"#, r#"{"task":"complex"}"#]);
+    names(Code::CreateRequiresSearch, &[SEARCH, "later message"]);
+    names(Code::MemoryLookupRequired, &[SEARCH, "later message"]);
+    names(Code::MemoryLookupPendingInBatch, &["run_code", "later message"]);
+    // The ways out of a failed lookup: other words, keyword search, following a known note, the right project.
+    names(Code::MemoryLookupFailed, &[SEARCH, "other words", r#""search_type":"text""#, "build_context", "project"]);
+    names(Code::MalformedArguments, &["one JSON object", "each parameter once"]);
+    names(Code::UnknownMemoryTool, &["readTools", "mutatingTools", "unknownMemoryToolPolicy"]);
+}
+
+#[test]
+fn an_agent_that_cannot_classify_is_told_that_its_parent_must() {
+    let text = text(Code::ClassificationRequired, true);
+    assert!(
+        text.contains("this agent cannot write memory") && text.contains("parent") && text.contains("Do not retry")
+    );
+    assert!(!text.contains(r#"{"task""#), "no call that cannot be made: {text}");
+}
+
+/// The texts of a server's calls name that server's search tool, the first on the list.
+#[test]
+fn the_search_tool_that_a_text_names_is_one_that_the_operator_has() {
+    let raw = json!({ "serverNames": ["bm", "bm__x"], "readTools": ["scan", "peek"], "searchTools": ["scan"] });
+    let namespace = Config::read(&Raw::from(&raw)).unwrap().namespace();
+    for (name, search) in [("mcp__bm__write_note", "mcp__bm__scan"), ("mcp__bm__x__write_note", "mcp__bm__x__scan")] {
+        let search_tool = namespace.search_tool(namespace.resolve(name).unwrap());
+        let text = Code::CreateRequiresSearch.text(Context { search_tool: &search_tool, control_hidden: false });
+        assert!(text.contains(&format!("Call {search} with")), "{text}");
+    }
+}
+
+const MARKER: &str = "MARKER-7c1e";
+
+/// Every argument that any write tool of any release takes, and one that none takes: all of them hold the marker, and
+/// one is called by it.
+fn marked() -> Map<String, Value> {
+    let names = "title content directory folder dir path project workspace project_id project_name project_path tags \
+        note_type metadata overwrite expected_checksum output_format identifier operation new_content replacement \
+        replace_with section section_heading heading find_text find old_text old_content search expected_replacements \
+        replace_subsections destination_path dest_path new_path to destination destination_folder dest_folder to_folder \
+        is_directory is_dir set_default delete_notes force replace";
+    let mut all: Map<String, Value> = names.split_whitespace().map(|name| (name.to_owned(), json!(MARKER))).collect();
+    all.insert("metadata".to_owned(), json!({ MARKER: [MARKER] }));
+    all.insert(MARKER.to_owned(), json!(MARKER));
+    all
+}
+
+/// One argument of [`marked`] at a time, all at once, and what is no object.
+fn all_marked_arguments() -> Vec<Value> {
+    let all = marked();
+    let single = all.iter().map(|(name, value)| json!({ name: value }));
+    let nothing_to_map = [json!(MARKER), json!([MARKER]), json!(format!("{{\"title\":\"{MARKER}"))];
+    single.chain([Value::Object(all.clone())]).chain(nothing_to_map).collect()
+}
+
+/// A session in a state of its turn, and the words that its calls get.
+struct Stage {
+    namespace: Namespace,
+    policy: Policy,
+    session: SessionId,
+    calls: u32,
+}
+
+impl Stage {
+    fn new(options: &Value) -> Stage {
+        let config = Config::read(&Raw::from(options)).unwrap();
+        let mut policy = Policy::new(Options::from(&config));
+        let session = policy.open_session();
+        Stage { namespace: config.namespace(), policy, session, calls: 0 }
+    }
+
+    fn judge(&mut self, name: &str, args: &Value, step: u32, control_hidden: bool) -> (CallId, Verdict) {
+        self.calls += 1;
+        let position = Position::At { session: self.session, turn: TurnId::Host(1), step };
+        let (id, tool) = (CallId(self.calls), self.namespace.resolve(name).unwrap());
+        let arguments = Arguments::from(args);
+        (id, self.policy.judge(Call { id, tool, arguments, position, control_hidden }))
+    }
+
+    fn settle(&mut self, call: CallId, status: Status, declared: Option<Task>) {
+        let arrival = Arrival { reached: true, is_error: false, status, declared, step: 1 };
+        self.policy.settle(self.session, call, &arrival);
+    }
+
+    fn classified(mut self, task: Task) -> Stage {
+        let (call, _) = self.judge(CONTROL_TOOL, &json!({ "task": MARKER }), 1, false);
+        self.settle(call, Status::None, Some(task));
+        self
+    }
+
+    fn looked_up(mut self, answer: Option<&str>) -> Stage {
+        let (call, _) = self.judge(SEARCH, &json!({ "query": MARKER }), 1, false);
+        if let Some(answer) = answer {
+            self.settle(call, of_text(answer), None);
+        }
+        self
+    }
+}
+
+/// Every state of a turn that a write can meet.
+fn stages() -> Vec<Stage> {
+    let hits = format!("# Search Results: {MARKER}\n\n### {MARKER}");
+    let failed = format!("# Search Failed\n\n{MARKER}");
+    let new = || Stage::new(&json!({}));
+    vec![
+        new(),
+        new().classified(Task::Simple),
+        new().classified(Task::Complex),
+        new().classified(Task::Complex).looked_up(None),
+        new().classified(Task::Complex).looked_up(Some(&failed)),
+        new().classified(Task::Complex).looked_up(Some(&hits)),
+        Stage::new(&json!({ "unknownMemoryToolPolicy": "warn" })),
+        Stage::new(&json!({ "createRequiresSearch": false })).classified(Task::Complex),
+    ]
+}
+
+/// Marks every argument of every write, in every state of a turn and with every answer of a lookup: the marker is in no
+/// text, and neither it nor its absence changes more than the code.
+#[test]
+fn no_denial_holds_anything_of_a_call() {
+    let writes: Vec<String> = Known::ALL
+        .iter()
+        .filter(|(_, class)| class.writes())
+        .map(|(known, _)| known.raw().to_owned())
+        .chain(["rename_note".to_owned(), format!("x_{MARKER}")])
+        .collect();
+    let mut codes = std::collections::BTreeSet::new();
+    for mut stage in stages() {
+        for raw in &writes {
+            for args in all_marked_arguments() {
+                for (step, hidden) in [(1, false), (2, true)] {
+                    let (_, verdict) = stage.judge(&format!("mcp__basic-memory__{raw}"), &args, step, hidden);
+                    codes.insert(verdict.code.name());
+                    for asks in [false, true] {
+                        let code = denial_code(verdict, asks);
+                        let control_hidden = verdict.observations.has(Observation::ControlHidden);
+                        let said = code.text(Context { search_tool: SEARCH, control_hidden });
+                        assert!(!said.contains(MARKER), "{said}");
+                        // A text is one of a fixed few, so there is no room in it for anything of a call.
+                        assert_eq!(said, text(code, control_hidden));
+                    }
+                    assert!(!format!("{verdict:?}").contains(MARKER));
+                    assert_eq!(Verdict::from_word(verdict.word()), Some(verdict));
+                }
+            }
+        }
+    }
+    let expected = "ALLOW_CREATE ALLOW_RECALL_OK ALLOW_SIMPLE CLASSIFICATION_REQUIRED CREATE_REQUIRES_SEARCH \
+        MALFORMED_ARGUMENTS MEMORY_LOOKUP_FAILED MEMORY_LOOKUP_PENDING_IN_BATCH MEMORY_LOOKUP_REQUIRED \
+        UNKNOWN_MEMORY_TOOL";
+    assert_eq!(codes, expected.split_whitespace().collect());
+}
+
+/// What is kept of a turn holds nothing of its calls either.
+#[test]
+fn a_policy_holds_nothing_of_what_it_judged() {
+    for mut stage in stages() {
+        for args in all_marked_arguments() {
+            stage.judge("mcp__basic-memory__write_note", &args, 1, false);
+        }
+        assert!(!format!("{:?}", stage.policy).contains(MARKER));
+    }
+}
