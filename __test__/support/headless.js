@@ -34,13 +34,14 @@ export const readJsonLines = file =>
  * @param {string} options.home stands for the user's home; `$DSH_HOME` is `.dsh` in it
  * @param {string} [options.cwd]
  * @param {Record<string, string>} [options.env]
- * @param {string} [options.entry] the file that Node runs, to try launchers
+ * @param {string} [options.launcher] the command's file, started as a shell would; left out, Node is given dsh's own entry
  * @param {number} [options.timeoutMs] after which dsh is ended
  */
-export async function dsh(args, { home, cwd = home, env = {}, entry = dshBin, timeoutMs = 90_000 }) {
+export async function dsh(args, { home, cwd = home, env = {}, launcher, timeoutMs = 90_000 }) {
   const node = projectNode()
+  const [command, ...words] = launcher ? [launcher, ...args] : [node, dshBin, ...args]
   const started = performance.now()
-  const child = spawn(node, [entry, ...args], {
+  const child = spawn(command, words, {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -102,7 +103,7 @@ export async function packProject(dir) {
  * @param {Row[]} [options.pluginsBefore] further rows, before BMPP's
  * @param {'stand-in' | 'basic-memory' | 'none'} [options.mcp]
  * @param {string} [options.serverName] as the user would call the server
- * @param {Record<string, string>} [options.mcpEnv] for the stand-in: STAND_IN_DELAY_MS, STAND_IN_ANSWERS
+ * @param {Record<string, string>} [options.mcpEnv] for the server; the stand-in knows STAND_IN_DELAY_MS and STAND_IN_ANSWERS
  * @param {string} [options.memory] the real server's folder, to share its start-up work between runs
  * @param {Record<string, string>} [options.env] for dsh, such as DSH_TOOLS_MODE or DSH_PERMISSION_MODE
  * @param {string} [options.profile]
@@ -111,7 +112,7 @@ export async function packProject(dir) {
  * @param {string} [options.home] a folder to keep and reuse; left out, one is made and removed
  * @param {string[]} [options.args] instead of the task
  * @param {string} [options.task]
- * @param {string} [options.entry] see dsh()
+ * @param {string} [options.launcher] see dsh()
  * @param {number} [options.timeoutMs] see dsh()
  */
 export async function runDsh({
@@ -130,7 +131,7 @@ export async function runDsh({
   home: keptHome,
   task = 'go',
   args = [task],
-  entry,
+  launcher,
   timeoutMs,
 }) {
   const home = keptHome ?? mkdtempSync(join(tmpdir(), 'dsh-bmpp-'))
@@ -147,7 +148,7 @@ export async function runDsh({
       args: [inRoot('demo', 'stand-in-server.mjs')],
       env: { STAND_IN_LOG: mcpLogFile, ...mcpEnv },
     },
-    'basic-memory': { command: basicMemoryStarter, args: [memory ?? join(home, 'memory')] },
+    'basic-memory': { command: basicMemoryStarter, args: [memory ?? join(home, 'memory')], env: mcpEnv },
   }
   const server = servers[mcp]
   const rows = [
@@ -180,7 +181,7 @@ export async function runDsh({
     const ended = await dsh(['--profile', profile, ...files.flatMap(file => ['--patch', file]), ...args], {
       home,
       cwd: work,
-      entry,
+      launcher,
       timeoutMs,
       // The base URL must be inherited: the Harness refuses it in a file.
       env: { DEEPSEEK_BASE_URL: model.baseURL, DEEPSEEK_API_KEY: 'any', ...env },

@@ -1,0 +1,97 @@
+/**
+ * The gate in the real `dsh`: a run (headless.js) with this checkout's BMPP loaded, and everything the gate said collected.
+ *
+ *     const run = await playDsh({ conversation: [[[call.simple], [call.write]]] })
+ *     run.verdicts   // ['classify ALLOW_CONTROL allowed', 'write_note ALLOW_SIMPLE allowed']
+ *     run.answers    // what the model read of each call: a denial as its code, else the first line
+ *     run.reached    // ['write_note']: the bodies that the memory server ran
+ *     run.notices    // what the operator read on standard error, the prefix left out
+ *
+ * A conversation is a list of turns, a turn a list of messages, a message a list of calls `[name, arguments, id?]`.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hosts, inRoot } from '../../scripts/lib/project.mjs'
+import { readJsonLines, runDsh } from './headless.js'
+import { withTempDir } from './temp-dir.js'
+
+const manifest = (/** @type {string} */ file) => JSON.parse(readFileSync(file, 'utf8'))
+const { version } = manifest(join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'package.json'))
+const { range } = manifest(inRoot('package.json')).dsh.compatibility
+
+/** What is wrong with the host that all of this runs on. */
+export const OUTSIDE = `host version ${version} is older than and outside the supported range ${range}`
+
+/** The notice that every run begins with. */
+export const UNVERIFIED = `${OUTSIDE}, allowed by configuration, verified by this project's suite`
+
+/** A plugin of the test support, as a row's name. @param {string} name */
+export const supportPlugin = name => fileURLToPath(new URL(`plugins/${name}.mjs`, import.meta.url))
+
+/** The rows and files of the run's own plugins write here. @param {string} home */
+const recordsIn = home => join(home, 'records.jsonl')
+
+const short = (/** @type {string} */ name) => name.replace(/^mcp__(?:basic-memory__)?/, '').replace('bmpp__', '')
+
+/** A denial as its code, any other answer as its first line. @param {string} text */
+export const cut = text => /^(?:Error: )?([A-Z]+(?:_[A-Z]+)+): /.exec(text)?.[1] ?? text.trimStart().split('\n')[0]
+
+/** A scripted message. @param {[name: string, args: any, id?: string][]} calls */
+export const message = calls => ({ calls: calls.map(([name, args, id]) => ({ name, arguments: args, id })) })
+
+/** The notices on standard error, without the prefix; a line that is no notice of ours stays as it is. @param {string} stderr */
+export const noticesOf = stderr =>
+  stderr
+    .split('\n')
+    .filter(Boolean)
+    .map(line => line.replace(/^dsh-bmpp: /, ''))
+
+/**
+ * @param {object} options those of `runDsh`, and:
+ * @param {[string, any, string?][][][]} [options.conversation] instead of `script`; each turn closes with a text of the model
+ * @param {'audit' | 'enforce' | 'off'} [options.mode]
+ * @param {object | null} [options.config] further keys of the row; null leaves BMPP out
+ * @param {any[]} [options.plugins]
+ * @param {string} [options.home]
+ */
+export async function playDsh(options) {
+  const { home } = options
+  return home === undefined ? withTempDir(dir => play(dir, options)) : play(home, options)
+}
+
+/** @param {string} home @param {any} options */
+async function play(home, { conversation, mode = 'enforce', config = {}, plugins = [], ...rest }) {
+  const earlier = readJsonLines(recordsIn(home)).length
+  const run = await runDsh({
+    ...(conversation
+      ? {
+          task: 'turn 1',
+          turns: conversation.slice(1).map((/** @type {any} */ _, /** @type {number} */ index) => `turn ${index + 2}`),
+          script: conversation.flatMap((/** @type {any[][]} */ messages, /** @type {number} */ index) => [
+            ...messages.map(message),
+            { text: `end of turn ${index + 1}` },
+          ]),
+        }
+      : {}),
+    ...rest,
+    home,
+    ...(config === null ? {} : { config: { mode, allowUnverifiedHarness: true, ...config } }),
+    plugins: [{ id: 'observer', name: inRoot('demo', 'observer.mjs'), config: { file: recordsIn(home) } }, ...plugins],
+  })
+  /** @type {any[]} */
+  const records = readJsonLines(recordsIn(home)).slice(earlier)
+  const decisions = records.filter(({ kind }) => kind === 'decision')
+  const settlements = records.filter(({ kind }) => kind === 'settlement')
+  return {
+    ...run,
+    records,
+    decisions,
+    settlements,
+    verdicts: decisions.map(({ tool, code, enforcement }) => `${short(tool)} ${code} ${enforcement}`),
+    outcomes: settlements.map(({ tool, outcome, observations }) => [short(tool), outcome, ...observations].join(' ')),
+    answers: run.told.map(({ text }) => cut(text)),
+    reached: run.mcpLog.filter(({ at }) => at === 'start').map(({ tool }) => tool),
+    notices: noticesOf(run.stderr),
+  }
+}
