@@ -7,8 +7,9 @@ use crate::argument::{Object as ArgumentObject, Scalar};
 use crate::config::Raw;
 use crate::evidence::{HEADING_MAX, Results, Status, status as of};
 
-/// Levels of a configuration that are read; deeper (or circular) is reported, not followed.
-const DEPTH_MAX: usize = 16;
+/// Levels of a configuration that are read: its keys, and the items of a list. Of what lies deeper the kind is enough to
+/// refuse it, and following it would never end where a value holds itself.
+const DEPTH_MAX: usize = 2;
 
 /// A configuration value, whatever it is.
 pub(super) fn raw(value: Unknown<'_>) -> Result<Raw> {
@@ -22,19 +23,20 @@ fn raw_at(value: Unknown<'_>, depth: usize) -> Result<Raw> {
         ValueType::Boolean => Raw::Bool(bool::from_unknown(value)?),
         ValueType::Number => Raw::Number(f64::from_unknown(value)?),
         ValueType::String => Raw::Text(String::from_unknown(value)?),
-        ValueType::Object if depth >= DEPTH_MAX => Raw::Other("nested too deeply"),
         ValueType::Object => {
             let object = Object::from_unknown(value)?;
+            let deep = depth >= DEPTH_MAX;
             if object.is_array()? {
-                let length = object.get_array_length()?;
+                let length = if deep { 0 } else { object.get_array_length()? };
                 let items: Result<Vec<Raw>> =
                     (0..length).map(|i| raw_at(object.get_element::<Unknown<'_>>(i)?, depth + 1)).collect();
                 Raw::List(items?)
             } else {
                 let mut entries = Vec::new();
-                for key in own_keys(&object)? {
-                    let value = raw_at(object.get_named_property_unchecked::<Unknown<'_>>(&key)?, depth + 1)?;
-                    entries.push((key, value));
+                for key in if deep { Vec::new() } else { own_keys(&object)? } {
+                    // By the key itself: as UTF-8 it may be another, or none.
+                    let value = object.get_property_unchecked::<_, Unknown<'_>>(key)?;
+                    entries.push((String::from_unknown(key.to_unknown())?, raw_at(value, depth + 1)?));
                 }
                 Raw::Object(entries)
             }
@@ -46,7 +48,7 @@ fn raw_at(value: Unknown<'_>, depth: usize) -> Result<Raw> {
 }
 
 /// The own enumerable string keys, `__proto__` among them where it is one.
-fn own_keys(object: &Object<'_>) -> Result<Vec<String>> {
+fn own_keys<'a>(object: &Object<'a>) -> Result<Vec<JsString<'a>>> {
     let names = object.get_all_property_names(
         KeyCollectionMode::OwnOnly,
         KeyFilter::Enumerable,
@@ -57,10 +59,15 @@ fn own_keys(object: &Object<'_>) -> Result<Vec<String>> {
     for i in 0..length {
         let key = names.get_element::<Unknown<'_>>(i)?;
         if key.get_type()? == ValueType::String {
-            keys.push(String::from_unknown(key)?);
+            keys.push(JsString::from_unknown(key)?);
         }
     }
     Ok(keys)
+}
+
+/// The same as text. Lone surrogates do not survive that, and are in no name that a rule knows.
+fn own_names(object: &Object<'_>) -> Result<Vec<String>> {
+    own_keys(object)?.into_iter().map(|key| String::from_unknown(key.to_unknown())).collect()
 }
 
 /// A call's arguments, where they are one object and no list.
@@ -93,7 +100,7 @@ impl<'a> PlainObject<'a> {
 
 impl ArgumentObject for PlainObject<'_> {
     fn each_key(&self, visit: &mut dyn FnMut(&str)) {
-        for key in own_keys(&self.0).unwrap_or_default() {
+        for key in own_names(&self.0).unwrap_or_default() {
             visit(&key);
         }
     }
@@ -110,7 +117,7 @@ pub(super) fn status(value: Unknown<'_>) -> Result<Status> {
     if let Some(structured) = property(&value, "structuredContent")? {
         // Unwrapped where `result` is the only key.
         let inner = match object(structured)? {
-            Some(fields) if own_keys(&fields)? == ["result"] => property(&fields, "result")?,
+            Some(fields) if own_names(&fields)? == ["result"] => property(&fields, "result")?,
             _ => Some(structured),
         };
         if let Some(inner) = inner {
