@@ -1,0 +1,99 @@
+/** All pages: links that lead somewhere, and what they say of the sources. */
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { inRoot } from '../../scripts/lib/project.mjs'
+import config from '../../vitest.config.js'
+import { readPage, spans } from './markdown.js'
+import { addon, source, vocabulary } from './product.js'
+
+const pages = ['README.md', ...readdirSync(inRoot('docs')).map(name => `docs/${name}`)].map(readPage)
+const architecture = readPage('docs/ARCHITECTURE.md')
+
+describe.each(pages)('$path', page => {
+  test('every relative link leads to a file and, where it names one, to a heading', () => {
+    for (const link of page.links.filter(target => !/^\w+:/.test(target))) {
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? page.path : posix.join(dirname(page.path), path)
+      expect([link, existsSync(inRoot(target))]).toEqual([link, true])
+      if (anchor !== undefined) expect(readPage(target).anchors).toContain(anchor)
+    }
+  })
+
+  test('the contents name every section', () => {
+    const contents = new Set(page.links.filter(link => link.startsWith('#')).map(link => link.slice(1)))
+    const sections = [...page.prose.matchAll(/^## (.*)$/gm)].map(([, heading]) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    )
+    expect(sections.filter(section => !contents.has(section))).toEqual([])
+  })
+
+  test('no line is longer than 120 characters, tables apart', () => {
+    const long = page.text.split('\n').filter(line => [...line].length > 120 && !line.startsWith('|'))
+    expect(long).toEqual([])
+  })
+
+  test('no place on anybody’s machine', () => {
+    expect(page.text).not.toMatch(/\/(?:work|root|home|Users)\/|localhost|127\.0\.0\.1/)
+  })
+})
+
+describe('the house', () => {
+  const modules = architecture.tablesOf('Rooms').flatMap(({ rows }) => rows.map(row => spans(row.Module)[0]))
+
+  test('the rooms are the modules that there are', () => {
+    const files = (folder, ends) =>
+      readdirSync(inRoot(folder), { recursive: true })
+        .map(name => posix.join(folder, String(name).replaceAll('\\', '/')))
+        .filter(name => ends.test(name))
+    const there = [...files('src', /\.rs$/), ...files('js', /\.(js|ts|mjs)$/)]
+    expect(modules.toSorted()).toEqual(there.toSorted())
+  })
+
+  test('every file and folder in a code span is there', () => {
+    const layers = new Set(config.test?.projects?.map(project => `__test__/${project.test.name}/`))
+    const named = spans(architecture.prose).filter(span => /^(?:src|js|tests|__test__|docs|scripts)\//.test(span))
+    // A layer may wait for its first test.
+    expect(named.filter(name => !layers.has(name) && !existsSync(join(inRoot(), name)))).toEqual([])
+  })
+
+  test('every name of code is in the sources', () => {
+    const files = [...modules, 'index.d.ts'].map(name => source(name ?? '')).join('\n')
+    // What is spelt as only code is: a member, a call, a macro, a private field, a constant.
+    const names = spans(architecture.prose)
+      .filter(span => !span.includes('/') && /::|\w\.\w|\(|!$|^#|^[A-Z]+(?:_[A-Z]+)*$|[a-z][A-Z]/.test(span))
+      .flatMap(span => span.split(/::|\.|[^\w#]/))
+      .filter(name => name.length > 2 && !/^\d+$/.test(name))
+    expect(names.length).toBeGreaterThan(30)
+    expect(names.filter(name => !new RegExp(`(?<!\\w)${name}(?!\\w)`).test(files))).toEqual([])
+  })
+
+  test('the layers are the projects of Vitest', () => {
+    const [{ rows }] = architecture.tablesOf('Tests')
+    const layers = rows.flatMap(row => spans(row.Layer)).toSorted()
+    expect(layers).toEqual(config.test?.projects?.map(project => project.test.name).toSorted())
+  })
+
+  test('the words are laid out as the page says', () => {
+    const { number } = vocabulary.codes.find(({ name }) => name === 'ALLOW_SIMPLE') ?? { number: -1 }
+    for (const [at, classification] of ['unknown', 'simple', 'complex'].entries()) {
+      for (const [as, state] of ['none', 'failed', 'pending', 'satisfied'].entries()) {
+        const word = (number | (1 << 8) | (at << 9) | (as << 11) | (1 << 16)) >>> 0
+        expect(addon.describe(word)).toEqual({
+          decision: 'allow',
+          code: 'ALLOW_SIMPLE',
+          destructive: true,
+          classification,
+          lookup: state,
+          observations: [vocabulary.observations[0]],
+        })
+      }
+    }
+    for (const bit of [13, 14, 15]) expect(() => addon.describe((1 << bit) >>> 0)).toThrow()
+    const outcomes = ['not-reached', 'failed', 'succeeded', undefined]
+    for (const [word, outcome] of outcomes.entries()) expect(addon.describeSettlement(word).outcome).toBe(outcome)
+  })
+})
