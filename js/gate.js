@@ -59,8 +59,12 @@ const refused = text => ({
 export class Gate {
   /** @type {WeakMap<Exec, Ticket>} */
   #tickets = new WeakMap()
-  /** What has had its result: one that is announced once more is no other call. @type {WeakSet<Exec>} */
-  #settled = new WeakSet()
+  /**
+   * What is accounted for without a ticket: it has had its result, or a fault of ours kept it from being judged. Its result is
+   * no news of a call that went past the gate.
+   * @type {WeakSet<Exec>}
+   */
+  #accounted = new WeakSet()
   /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
   #asked = new Map()
   #calls = 0
@@ -103,7 +107,7 @@ export class Gate {
     try {
       decision = this.#decide(exec, name)
     } catch (error) {
-      decision = this.#failed('pre-execute', name, error) ? this.#deny(this.#core.internalErrorText) : undefined
+      decision = this.#failed('pre-execute', name, error, exec) ? this.#deny(this.#core.internalErrorText) : undefined
     }
     // A promise, since a listener in front may chain on what `next` gives it.
     return decision === undefined ? next() : Promise.resolve(decision)
@@ -116,7 +120,7 @@ export class Gate {
     try {
       return this.#door(exec, name, 'guard')
     } catch (error) {
-      return this.#failed('guard', name, error) ? this.#core.internalErrorText : undefined
+      return this.#failed('guard', name, error, exec) ? this.#core.internalErrorText : undefined
     }
   }
 
@@ -129,7 +133,7 @@ export class Gate {
     try {
       refusal = this.#dispatch(exec, name)
     } catch (error) {
-      refusal = this.#failed('execute', name, error) ? this.#core.internalErrorText : undefined
+      refusal = this.#failed('execute', name, error, exec) ? this.#core.internalErrorText : undefined
     }
     return refusal === undefined ? next() : Promise.resolve(refused(refusal))
   }
@@ -141,9 +145,9 @@ export class Gate {
       // The host freezes an execution before it announces the result; what is not frozen was announced by somebody else.
       if (ticket !== undefined && Object.isFrozen(exec)) {
         this.#tickets.delete(exec)
-        this.#settled.add(exec)
+        this.#accounted.add(exec)
         this.#settle(ticket, exec, result)
-      } else if (ticket === undefined && !this.#settled.has(exec) && this.#core.governs(exec.name)) {
+      } else if (ticket === undefined && !this.#accounted.has(exec) && this.#core.governs(exec.name)) {
         this.#unjudged(exec, result)
       }
     } catch (error) {
@@ -499,9 +503,11 @@ export class Gate {
    * @param {string} stage
    * @param {string} name
    * @param {unknown} error
+   * @param {Exec} [exec] the call, if it was one
    * @returns {boolean} whether the call must be denied for it: only a governed write, and only in enforce
    */
-  #failed(stage, name, error) {
+  #failed(stage, name, error, exec) {
+    if (exec !== undefined) this.#accounted.add(exec)
     const message = error instanceof Error ? error.message : ''
     const what = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
     this.#operator.notice(`internal ${stage}`, `${what}; governed writes are denied in enforce, all else goes on`)
