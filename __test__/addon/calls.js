@@ -1,0 +1,56 @@
+/**
+ * A right call of every function that the addon exports. Tests that must cover all of them go through this table, and
+ * `types.test.js` fails for an export that is not in it.
+ */
+import { search, write } from './addon.js'
+
+/**
+ * Arguments for each export, on a policy with an open session in which a call numbered 1 is a lookup that runs.
+ * @param {any} addon
+ */
+export function rightCalls(addon) {
+  const policy = addon.createPolicy({})
+  const session = addon.openSession(policy)
+  const [tool, lookup] = [addon.toolId(policy, write), addon.toolId(policy, search)]
+  const word = addon.judge(policy, 1, lookup, addon.PLACE_HOST_TURN, session, 1, 1, {})
+  const args = { title: 'A', directory: 'd', content: 'c' }
+  return {
+    addonVersion: [],
+    approvalReason: [write, word, args],
+    closeSession: [policy, session],
+    compatibility: ['0.1.5', false],
+    controlTool: [],
+    createPolicy: [{ mode: 'enforce' }],
+    denialText: [policy, addon.wordOfCode('CLASSIFICATION_REQUIRED'), tool],
+    describe: [word],
+    describeSettlement: [2],
+    dropPolicy: [policy],
+    endTurn: [policy, session],
+    enforcement: [policy, word, true],
+    holdings: [policy],
+    judge: [policy, 2, tool, addon.PLACE_HOST_TURN, session, 1, 1, args],
+    openSession: [policy],
+    policyInfo: [policy],
+    readConfig: [{ mode: 'enforce' }],
+    settle: [
+      policy,
+      session,
+      1,
+      lookup,
+      addon.FACT_REACHED,
+      1,
+      { content: [{ type: 'text', text: '# Search Results' }] },
+    ],
+    toolClass: [tool],
+    toolId: [policy, write],
+    vocabulary: [],
+    wordOfCode: ['ALLOW_SIMPLE'],
+  }
+}
+
+/** The names of what an addon exports, functions apart from constants. @param {any} addon */
+export function exportsOf(addon) {
+  const names = Object.keys(addon).sort()
+  const functions = names.filter(name => typeof addon[name] === 'function')
+  return { functions, constants: names.filter(name => !functions.includes(name)) }
+}
