@@ -3,32 +3,20 @@
 //! This is the one text that holds values of arguments, since a human cannot approve what they cannot see. It goes to
 //! the host's approval request and nowhere else: not into a record, not into a denial.
 
-use crate::argument::{Object, Scalar};
+use crate::argument::given::{Given, Json};
+use crate::note::text::Text;
 use crate::reason::Code;
 
 /// Characters of one value that are shown.
 pub const VALUE_MAX: usize = 200;
 
-/// The parameters that say what would be destroyed, with every name the server takes for them, and how they are called
-/// in the text.
+/// The parameters that say what would be destroyed, and how they are called in the text.
 const SHOWN: &[(&str, &[&str])] = &[
     ("identifier", &["identifier"]),
     ("title", &["title"]),
-    ("directory", &["directory", "folder", "dir", "path"]),
-    (
-        "destination",
-        &[
-            "destination_path",
-            "dest_path",
-            "new_path",
-            "to",
-            "destination",
-            "destination_folder",
-            "dest_folder",
-            "to_folder",
-        ],
-    ),
-    ("is_directory", &["is_directory", "is_dir"]),
+    ("directory", &["directory"]),
+    ("destination", &["destination_path", "destination_folder"]),
+    ("is_directory", &["is_directory"]),
     ("delete_notes", &["delete_notes"]),
     ("project", &["project", "project_name", "project_id"]),
 ];
@@ -36,20 +24,20 @@ const SHOWN: &[(&str, &[&str])] = &[
 /// The reason of an approval request: the tool, what it would act on, and the unmet precondition if there is one.
 /// Values are escaped and cut at [`VALUE_MAX`] characters.
 #[must_use]
-pub fn reason(tool: &str, arguments: &dyn Object, unmet: Option<Code>) -> String {
-    let mut text = format!("{} destroys memory", escaped(tool));
+pub fn reason(tool: &str, arguments: Option<&Given>, unmet: Option<Code>) -> String {
+    let mut text = format!("{} destroys memory", escaped(&Text::from(tool)));
     let mut say = |part: std::fmt::Arguments<'_>| {
         // Writing into a String cannot fail.
         let _ = std::fmt::Write::write_fmt(&mut text, part);
     };
     for (label, names) in SHOWN {
         for name in *names {
-            let shown = match arguments.scalar(name) {
-                Scalar::Absent | Scalar::Null => continue,
-                Scalar::Bool(value) => value.to_string(),
-                Scalar::Number(value) => value.to_string(),
-                Scalar::Text(value) => format!("\"{}\"", escaped(&value)),
-                Scalar::Compound => "(not a plain value)".to_owned(),
+            let shown = match arguments.and_then(|given| given.get(name)) {
+                None | Some(Json::Null) => continue,
+                Some(Json::Bool(value)) => value.to_string(),
+                Some(Json::Number(value)) => value.to_string(),
+                Some(Json::Text(value)) => format!("\"{}\"", escaped(value)),
+                Some(Json::List(_) | Json::Object(_)) => "(not a plain value)".to_owned(),
             };
             say(format_args!(", {label}: {shown}"));
         }
@@ -62,9 +50,11 @@ pub fn reason(tool: &str, arguments: &dyn Object, unmet: Option<Code>) -> String
 }
 
 /// One line of visible text: what could break the line, hide or reorder what a human reads is written as its number.
-fn escaped(text: &str) -> String {
+fn escaped(text: &Text<'_>) -> String {
     let mut out = String::new();
-    for c in text.chars().take(VALUE_MAX) {
+    // What is no character at all shows as the replacement character's number.
+    let mut characters = text.code_points().map(|point| char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER));
+    for c in characters.by_ref().take(VALUE_MAX) {
         match c {
             '"' | '\\' => {
                 out.push('\\');
@@ -75,7 +65,7 @@ fn escaped(text: &str) -> String {
             c => out.push(c),
         }
     }
-    if text.chars().nth(VALUE_MAX).is_some() {
+    if characters.next().is_some() {
         out.push('…');
     }
     out
@@ -94,10 +84,14 @@ const fn hides(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::argument::given::Arguments;
     use serde_json::json;
 
     fn of(arguments: &serde_json::Value, unmet: Option<Code>) -> String {
-        reason("mcp__basic-memory__delete_note", arguments.as_object().expect("an object"), unmet)
+        let tool = if arguments.get("project_name").is_some() { "delete_project" } else { "delete_note" };
+        let arguments = Arguments::of(Some(tool), arguments);
+        let Arguments::Object(given) = &arguments else { panic!("an object") };
+        reason("mcp__basic-memory__delete_note", Some(given), unmet)
     }
 
     #[test]

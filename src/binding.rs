@@ -23,15 +23,16 @@ mod value;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::argument::Arguments;
+use crate::argument::given::Arguments;
 use crate::config::Config;
-use crate::evidence::Status;
+use crate::evidence::answer::Answer;
 use crate::policy::{Arrival, Call, CallId, Position, SessionId, Task, TurnId};
 use crate::reason::{Code, Context};
 use crate::tool::{Class, Tool};
 use crate::verdict::{Verdict, denial_code, enforce};
 use describe::{
-    Compatibility, ConfigReading, ControlTool, Described, DescribedSettlement, Holdings, PolicyInfo, Vocabulary,
+    Compatibility, ConfigReading, ControlTool, Described, DescribedSettlement, Holdings, JudgedDetail, PolicyInfo,
+    Vocabulary,
 };
 use state::{Fault, guarded, with};
 
@@ -138,7 +139,8 @@ pub const PLACE_CONTROL_HIDDEN: u32 = 4;
 /// Judges a call and returns the verdict's word.
 ///
 /// `call` is the caller's number of the call, `tool` comes from `toolId`, `place` is one of the `PLACE_` constants.
-/// `args` are the arguments that would run; they are looked at only for a tool that writes, and must be plain data.
+/// `args` are the arguments that would run, and must be plain data. Note content among them is digested and not looked
+/// at, unless the configuration sets `inspectContent`.
 #[napi]
 #[allow(clippy::too_many_arguments, reason = "one crossing with small integers is what makes this cheap")]
 pub fn judge(
@@ -162,15 +164,19 @@ pub fn judge(
                 step,
             },
         };
-        let object = if tool.class.writes() { value::PlainObject::of(args)? } else { None };
-        let arguments = object.as_ref().map_or(Arguments::NotAnObject, |object| Arguments::Object(object));
+        let arguments = match tool.class {
+            Class::Control => Arguments::NotAnObject,
+            _ => value::arguments(tool, args)?,
+        };
         let control_hidden = place & PLACE_CONTROL_HIDDEN != 0;
-        let verdict = with(policy, |p| {
-            state::trusting(p, session, |p| {
-                p.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden })
-            })
+        let judged = with(policy, |p| {
+            let judged = state::trusting(p, session, |p| {
+                p.policy.judge(Call { id: CallId(call), tool, arguments: &arguments, position, control_hidden })
+            })?;
+            p.last = Some(judged);
+            Ok(judged)
         })?;
-        Ok(verdict.word())
+        Ok(judged.verdict.word())
     })
 }
 
@@ -187,9 +193,16 @@ pub const FACT_DECLARED_SIMPLE: u32 = 4;
 #[napi]
 pub const FACT_DECLARED_COMPLEX: u32 = 8;
 
+/// What records want to know of the call that was judged last, besides the verdict.
+#[napi]
+pub fn last_judged(policy: u32) -> Result<Option<JudgedDetail>> {
+    guarded("lastJudged", || with(policy, |p| Ok(p.last.map(JudgedDetail::of))))
+}
+
 /// Settles a call whose result arrived in this step of the session, and returns the settlement's word.
 ///
-/// `value` is the result's value, `{content, structuredContent?}`; its status part is looked at, and only for a lookup.
+/// `value` is the result's value, `{content, structuredContent?}`, or the text of an error. Only its status part is looked
+/// at: the heading, the fields that say what became of the call, and those that name the note.
 #[napi]
 pub fn settle(
     policy: u32,
@@ -201,11 +214,11 @@ pub fn settle(
     #[napi(ts_arg_type = "unknown")] value: Unknown<'_>,
 ) -> Result<u32> {
     guarded("settle", || {
-        let search = known(tool)?.class == Class::Read { search: true };
+        let tool = known(tool)?;
         let arrival = Arrival {
             reached: facts & FACT_REACHED != 0,
             is_error: facts & FACT_ERROR != 0,
-            status: if search { value::status(value)? } else { Status::None },
+            answer: if tool.class == Class::Control { Answer::Absent } else { value::answer(tool, value)? },
             declared: match facts & (FACT_DECLARED_SIMPLE | FACT_DECLARED_COMPLEX) {
                 FACT_DECLARED_SIMPLE => Some(Task::Simple),
                 FACT_DECLARED_COMPLEX => Some(Task::Complex),
@@ -214,7 +227,7 @@ pub fn settle(
             step,
         };
         let settled = with(policy, |p| {
-            state::trusting(p, session, |p| p.policy.settle(SessionId(session), CallId(call), &arrival))
+            state::trusting(p, session, |p| p.policy.settle(SessionId(session), CallId(call), tool.server, &arrival))
         })?;
         Ok(settled.word())
     })
@@ -239,7 +252,10 @@ pub fn denial_text(policy: u32, word: u32, tool: u32) -> Result<String> {
             let code = denial_code(verdict, p.config.destructive_asks);
             let code = if code.denies() { code } else { Code::CallNotJudged };
             let control_hidden = verdict.observations.has(crate::reason::Observation::ControlHidden);
-            Ok(code.text(Context { search_tool: &p.namespace.search_tool(tool), control_hidden }))
+            let search_tool = p.namespace.search_tool(tool);
+            let read_tool = p.namespace.read_tool(tool);
+            let argument = verdict.argument;
+            Ok(code.text(Context { search_tool: &search_tool, read_tool: &read_tool, argument, control_hidden }))
         })
     })
 }
@@ -255,13 +271,19 @@ pub fn word_of_code(name: String) -> Result<u32> {
 
 /// What a human reads who is asked to approve the call.
 #[napi]
-pub fn approval_reason(name: String, word: u32, #[napi(ts_arg_type = "unknown")] args: Unknown<'_>) -> Result<String> {
+pub fn approval_reason(
+    name: String,
+    tool: u32,
+    word: u32,
+    #[napi(ts_arg_type = "unknown")] args: Unknown<'_>,
+) -> Result<String> {
     guarded("approvalReason", || {
         let verdict = verdict(word)?;
         let unmet = verdict.denies().then_some(verdict.code);
-        Ok(match value::PlainObject::of(args)? {
-            Some(object) => crate::approval::reason(&name, &object, unmet),
-            None => crate::approval::reason(&name, &serde_json::Map::new(), unmet),
+        let tool = known(tool)?;
+        Ok(match value::arguments(tool, args)? {
+            Arguments::Object(given) => crate::approval::reason(&name, Some(&given), unmet),
+            Arguments::NotAnObject => crate::approval::reason(&name, None, unmet),
         })
     })
 }

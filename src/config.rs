@@ -21,7 +21,7 @@ pub enum Profile {
     /// What operators of the original expect.
     #[default]
     Compat,
-    /// Destructive calls ask a human.
+    /// Three guards deny instead of warning, and destructive calls ask a human.
     Strict,
 }
 
@@ -89,6 +89,24 @@ pub struct Config {
     pub unknown_memory_tool_policy: Level,
     /// Whether a creating write in a complex turn needs a lookup.
     pub create_requires_search: bool,
+    /// What becomes of a write that replaces text of a note that was not read.
+    pub overwrite_requires_read: Level,
+    /// Whether a write that was done in the turn may not be done again.
+    pub duplicate_write_guard: bool,
+    /// What becomes of an unsafe path.
+    pub path_guard: Level,
+    /// What becomes of a write that names no project on a connection that may have been switched.
+    pub project_guard: Level,
+    /// What becomes of a secret in an inspected argument.
+    pub secret_pattern_guard: Level,
+    /// What becomes of a test fixture among real notes.
+    pub test_fixture_guard: Level,
+    /// Folders where test fixtures belong.
+    pub test_fixture_allowed_prefixes: Vec<String>,
+    /// Whether the server takes an omitted `overwrite` as true.
+    pub overwrite_default: bool,
+    /// Whether the secret and fixture guards look at note content too.
+    pub inspect_content: bool,
     /// What proves that a lookup succeeded.
     pub lookup_evidence: LookupEvidence,
     /// Load on a host version that the project did not verify.
@@ -113,6 +131,15 @@ impl Default for Config {
             destructive_tools: class(|c| matches!(c, Class::Write { destructive: true })),
             unknown_memory_tool_policy: Level::Deny,
             create_requires_search: true,
+            overwrite_requires_read: Level::Warn,
+            duplicate_write_guard: true,
+            path_guard: Level::Deny,
+            project_guard: Level::Warn,
+            secret_pattern_guard: Level::Warn,
+            test_fixture_guard: Level::Warn,
+            test_fixture_allowed_prefixes: vec!["tests/".to_owned(), "archive/policy-tests/".to_owned()],
+            overwrite_default: false,
+            inspect_content: false,
             lookup_evidence: LookupEvidence::default(),
             allow_unverified_harness: false,
             destructive_asks: false,
@@ -121,6 +148,14 @@ impl Default for Config {
 }
 
 impl Config {
+    /// What `profile: strict` stands for; nothing else differs.
+    fn resolve_strict(&mut self) {
+        self.overwrite_requires_read = Level::Deny;
+        self.secret_pattern_guard = Level::Deny;
+        self.test_fixture_guard = Level::Deny;
+        self.destructive_asks = true;
+    }
+
     /// Reads a raw value. An absent configuration (`undefined`) is the default one.
     ///
     /// # Errors

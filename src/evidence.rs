@@ -1,307 +1,257 @@
-//! What a result proves.
+//! What a tool's result proves.
 //!
-//! The server reports a failed search, a missing note and many refusals as ordinary text with the error flag false, so
-//! the flag alone proves little. What it does write itself is the *status part*: the heading at the very start of a
-//! text, or the fields `error` and `results` of a structured value. That part, and nothing else of a result, is compared
-//! with the fixed lists below. Headings are the server's of 0.23.2 and 0.24.1.
+//! Basic Memory reports most failures as ordinary text with the error flag false, so the flag alone proves little. A result
+//! is judged by its flag *and* by its status part: the fixed heading that the server writes, a few fields of a structured
+//! value, and the lines right under a write's heading. [`table`] holds what is known, tool by tool; nothing else of a
+//! result is looked at.
+//!
+//! Where the value is found: `structuredContent.result` where that is the only key, `structuredContent` itself for the tools
+//! that answer bare ([`Place::Bare`]), the JSON in the only text item for `search` and `fetch` ([`Place::TextItem`]), and,
+//! where there is no structured content at all (every refusal), the text, parsed if it is a JSON object.
 
-use crate::config::LookupEvidence;
-use crate::reason::{Observation, Observations};
+pub mod answer;
+pub mod table;
 
-/// Characters of a text that can matter: longer than every heading on the lists.
-pub const HEADING_MAX: usize = 64;
+use crate::argument::{Argument, LaxBool, lax_bool, lax_integer};
+use crate::note::text::Text;
+use table::{Mark, Rule};
 
-/// The status part of a result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// There is none: no text and no structured value.
-    None,
-    /// The beginning of a text answer, [`HEADING_MAX`] characters at most.
-    Heading(String),
-    /// A structured answer.
-    Fields {
-        /// It has an `error` that is not null.
-        error: bool,
-        /// What its `results` is.
-        results: Results,
-    },
-}
-
-/// The `results` field of a structured answer.
+/// A field of a structured value, as far as a rule may look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Results {
-    /// There is none, or it is no list.
-    Missing,
-    /// A list without an item.
-    Empty,
-    /// A list with at least one.
-    Some,
+pub enum Field<'a> {
+    /// Not there, or null.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A string.
+    Text(&'a str),
+    /// A list with nothing in it.
+    EmptyList,
+    /// A list with something in it.
+    List,
+    /// A number or an object.
+    Other,
 }
 
-/// What became of a call, by its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
+/// A JSON object, asked field by field.
+pub trait Fields {
+    /// The field called `name`.
+    fn field(&self, name: &str) -> Field<'_>;
+}
+
+/// The value of a result, taken from where [`Place`] says.
+#[derive(Clone, Copy)]
+pub enum Value<'a> {
+    /// Nothing was there.
+    Absent,
+    /// A string. Only its start is looked at.
+    Text(&'a str),
+    /// A boolean (`delete_note`).
+    Bool(bool),
+    /// A list.
+    List,
+    /// An object.
+    Object(&'a dyn Fields),
+}
+
+/// Where a tool puts its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `structuredContent.result`.
+    Wrapped,
+    /// `structuredContent`.
+    Bare,
+    /// `structuredContent.result` is a list whose only item holds JSON in `text`.
+    TextItem,
+}
+
+/// What a result says of its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The body was not reached: the result proves nothing.
-    NotReached = 0,
-    /// It failed.
-    Failed = 1,
-    /// It succeeded.
-    Succeeded = 2,
+    /// A lookup found something, a read returned a note, a write was done.
+    Done,
+    /// A lookup worked and found nothing.
+    Empty,
+    /// There is no such note. Sure only where the server answers so for a confirmed miss and for nothing else (`read_note`
+    /// in JSON mode); text mode dresses a failed look-up as a miss as well.
+    NotFound {
+        /// Whether absence is proven.
+        sure: bool,
+    },
+    /// Nothing was done.
+    Failed,
+    /// Some of several files were changed, or a note landed elsewhere.
+    Partly,
+    /// It may have been done.
+    Unknown,
 }
 
-impl Outcome {
-    /// Every outcome, in the order of the numbers.
-    pub const ALL: [Outcome; 3] = [Outcome::NotReached, Outcome::Failed, Outcome::Succeeded];
-
-    /// The stable name, as records carry it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Outcome::NotReached => "not-reached",
-            Outcome::Failed => "failed",
-            Outcome::Succeeded => "succeeded",
-        }
-    }
+/// The fields of a result that name a note.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Named<'a> {
+    /// Path below the project's folder, as stored.
+    pub file_path: Option<&'a str>,
+    /// The note's permalink.
+    pub permalink: Option<&'a str>,
+    /// The note's title. No text result has it.
+    pub title: Option<&'a str>,
+    /// The project's name. Only the text result of a write has it.
+    pub project: Option<&'a str>,
 }
 
-/// What a heading says of a lookup.
+/// A judged result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
-    /// It found something.
-    Found,
-    /// It ran, and there is nothing.
-    Nothing,
-    /// It failed, whatever the error flag says.
-    Failure,
+pub struct Finding<'a> {
+    /// What it proves.
+    pub outcome: Outcome,
+    /// Whether a rule knew it. If not, the flag decided.
+    pub known: bool,
+    /// The note that it names.
+    pub named: Named<'a>,
 }
 
-/// How a lookup's text answer begins, and what that means. The first entry that fits counts.
-pub const LOOKUP_HEADINGS: &[(&str, Meaning)] = &[
-    // search_notes and search, text
-    ("# Search Results", Meaning::Found),
-    ("No results found for ", Meaning::Nothing),
-    // build_context, text
-    ("# Context: ", Meaning::Found),
-    // Failures, each with the error flag false on some release
-    ("# Search Failed", Meaning::Failure),
-    ("# Search Complete - No Results Found", Meaning::Failure),
-    ("# No Search Criteria", Meaning::Failure),
-    ("# Project Index Required", Meaning::Failure),
-    ("# Note Not Found", Meaning::Failure),
-    ("# Error", Meaning::Failure),
-    ("Error: ", Meaning::Failure),
-    ("Error calling tool", Meaning::Failure),
-];
-
-/// What a lookup's result proves, and what is worth recording of it.
+/// Judges a result by its flag and its status part.
 #[must_use]
-pub fn lookup(is_error: bool, status: &Status, evidence: LookupEvidence) -> (Outcome, Observations) {
-    let by_flag = if is_error { Outcome::Failed } else { Outcome::Succeeded };
-    if is_error || evidence == LookupEvidence::Flag {
-        return (by_flag, Observations::NONE);
-    }
-    let meaning = match status {
-        Status::None | Status::Fields { error: false, results: Results::Missing } => None,
-        Status::Fields { error: true, .. } => Some(Meaning::Failure),
-        Status::Fields { results: Results::Some, .. } => Some(Meaning::Found),
-        Status::Fields { results: Results::Empty, .. } => Some(Meaning::Nothing),
-        Status::Heading(text) => {
-            // One answer of the server begins with a line break.
-            let text = text.trim_start();
-            LOOKUP_HEADINGS.iter().find(|(heading, _)| text.starts_with(heading)).map(|(_, meaning)| *meaning)
-        }
+pub fn judge<'a>(tool: &str, is_error: bool, value: Value<'a>) -> Finding<'a> {
+    let rule = table::rules(tool).find(|rule| rule.marks.iter().all(|mark| holds(*mark, value)));
+    let success = |outcome| matches!(outcome, Outcome::Done | Outcome::Empty);
+    let (outcome, known) = match rule {
+        // A heading of success under a raised flag is not the server's own: the flag wins.
+        Some(Rule { outcome, .. }) if is_error && success(*outcome) => (Outcome::Failed, false),
+        Some(Rule { outcome, .. }) => (*outcome, true),
+        None if is_error => (Outcome::Failed, false),
+        None => (Outcome::Done, false),
     };
-    match meaning {
-        Some(Meaning::Found) => (Outcome::Succeeded, Observations::NONE),
-        Some(Meaning::Nothing) => (Outcome::Succeeded, Observations::NONE.with(Observation::RecallEmpty)),
-        Some(Meaning::Failure) => (Outcome::Failed, Observations::NONE),
-        None => (by_flag, Observations::NONE.with(Observation::LookupHeadingUnknown)),
+    let named = if outcome == Outcome::Done { named(tool, value) } else { Named::default() };
+    Finding { outcome, known, named }
+}
+
+fn holds(mark: Mark, value: Value<'_>) -> bool {
+    let field = |name| match value {
+        Value::Object(object) => object.field(name),
+        _ => Field::Null,
+    };
+    match (mark, value) {
+        (Mark::Starts(start), Value::Text(text)) => text.starts_with(start),
+        (Mark::Heads(start), Value::Text(text)) => text.trim_start().starts_with(start),
+        (Mark::WrapsError, Value::Text(text)) => wraps_error(text),
+        (Mark::AnyText, Value::Text(_)) | (Mark::AnyList, Value::List) => true,
+        (Mark::Is(expected), Value::Bool(found)) => expected == found,
+        (Mark::Is(expected), Value::Text(text)) => text == if expected { "true" } else { "false" },
+        (Mark::Word(name, expected), Value::Object(_)) => field(name) == Field::Text(expected),
+        (Mark::Opens(name, start), Value::Object(_)) => {
+            matches!(field(name), Field::Text(text) if text.trim_start().starts_with(start))
+        }
+        (Mark::Flag(name, expected), Value::Object(_)) => field(name) == Field::Bool(expected),
+        (Mark::Has(name), Value::Object(_)) => field(name) != Field::Null,
+        (Mark::Items(name), Value::Object(_)) => field(name) == Field::List,
+        (Mark::NoItems(name), Value::Object(_)) => field(name) == Field::EmptyList,
+        _ => false,
     }
 }
 
-/// The status part of a result's value, as the host's MCP bridge delivers it: `{content, structuredContent?}`.
-pub mod status {
-    use super::{HEADING_MAX, Results, Status};
-    use serde::Deserialize;
-    use serde::de::IgnoredAny;
+/// `view_note` wraps the refusal of a path as if it were the note.
+fn wraps_error(text: &str) -> bool {
+    let body = text.split_once("\nContent:\n").map_or("", |(_, rest)| rest).trim_start();
+    let body = body.strip_prefix("<note>").or_else(|| body.strip_prefix("---")).unwrap_or(body);
+    body.trim_start().starts_with("# Error\n\nIdentifier '")
+}
 
-    /// How a text begins that may be JSON. Any other is looked at no further than its heading.
-    pub const JSON_BEGINS: [char; 2] = ['{', '['];
-
-    /// Of a text: a text that is one JSON object counts as structured, and so does one that is a list of one text block
-    /// holding such a text, which is how `search` answers.
-    #[must_use]
-    pub fn of_text(text: &str) -> Status {
-        object(text).or_else(|| object(&only_block(text)?.text)).unwrap_or_else(|| {
-            let heading = text.chars().take(HEADING_MAX).collect();
-            Status::Heading(heading)
-        })
-    }
-
-    /// The fields are read from an object only: serde would take them from a list too, by position.
-    fn object(text: &str) -> Option<Status> {
-        let fields = text.trim_start().starts_with('{').then(|| serde_json::from_str::<Fields>(text).ok())?;
-        fields.map(|fields| fields.status())
-    }
-
-    fn only_block(text: &str) -> Option<Block> {
-        let blocks = text.trim_start().starts_with('[').then(|| serde_json::from_str::<[Block; 1]>(text).ok())?;
-        blocks.map(|[block]| block)
-    }
-
-    /// One text block of a list.
-    #[derive(Deserialize)]
-    struct Block {
-        text: String,
-    }
-
-    /// The two fields of a structured answer that are looked at; everything else is skipped unread.
-    #[derive(Deserialize)]
-    struct Fields {
-        #[serde(default)]
-        error: Option<IgnoredAny>,
-        #[serde(default)]
-        results: Option<List>,
-    }
-
-    impl Fields {
-        fn status(&self) -> Status {
-            let results = match self.results {
-                None | Some(List::Other) => Results::Missing,
-                Some(List::Empty) => Results::Empty,
-                Some(List::Some) => Results::Some,
+fn named<'a>(tool: &str, value: Value<'a>) -> Named<'a> {
+    match value {
+        Value::Object(object) => {
+            let text = |name| match object.field(name) {
+                Field::Text(text) => Some(text),
+                _ => None,
             };
-            Status::Fields { error: self.error.is_some(), results }
-        }
-    }
-
-    /// How long a list is, without its items.
-    enum List {
-        Other,
-        Empty,
-        Some,
-    }
-
-    impl<'de> Deserialize<'de> for List {
-        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<List, D::Error> {
-            deserializer.deserialize_any(ListVisitor)
-        }
-    }
-
-    struct ListVisitor;
-
-    impl<'de> serde::de::Visitor<'de> for ListVisitor {
-        type Value = List;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("any value")
-        }
-
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<List, A::Error> {
-            let mut list = List::Empty;
-            while seq.next_element::<IgnoredAny>()?.is_some() {
-                list = List::Some;
+            if matches!(tool, "read_note" | "cat" | "write_note" | "edit_note" | "move_note" | "delete_note") {
+                Named {
+                    file_path: text("file_path"),
+                    permalink: text("permalink"),
+                    title: text("title"),
+                    project: None,
+                }
+            } else {
+                Named::default()
             }
-            Ok(list)
         }
-
-        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<List, A::Error> {
-            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            Ok(List::Other)
-        }
-
-        fn visit_bool<E>(self, _: bool) -> Result<List, E> {
-            Ok(List::Other)
-        }
-
-        fn visit_i64<E>(self, _: i64) -> Result<List, E> {
-            Ok(List::Other)
-        }
-
-        fn visit_u64<E>(self, _: u64) -> Result<List, E> {
-            Ok(List::Other)
-        }
-
-        fn visit_f64<E>(self, _: f64) -> Result<List, E> {
-            Ok(List::Other)
-        }
-
-        fn visit_str<E>(self, _: &str) -> Result<List, E> {
-            Ok(List::Other)
-        }
-
-        fn visit_unit<E>(self) -> Result<List, E> {
-            Ok(List::Other)
-        }
+        Value::Text(text) if matches!(tool, "write_note" | "edit_note") => status_lines(text).unwrap_or_default(),
+        _ => Named::default(),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(text: &str) -> (Outcome, Observations) {
-        lookup(false, &status::of_text(text), LookupEvidence::Heading)
+/// The four lines under the heading of a write, in the server's order.
+///
+/// A path may hold line breaks (where `pathGuard` is off), and could then forge the lines that follow it. The real ones
+/// still come after the forged ones, so a second `checksum:` line voids the block.
+fn status_lines(text: &str) -> Option<Named<'_>> {
+    let mut lines = text.lines().skip(1);
+    let mut line = |label: &str| lines.next()?.strip_prefix(label);
+    let project = line("project: ")?;
+    let file_path = line("file_path: ")?;
+    let permalink = line("permalink: ")?;
+    let checksum = line("checksum: ")?;
+    let hex = checksum.len() == 8 && checksum.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !(hex || checksum == "unknown") || text.matches("\nchecksum: ").count() != 1 {
+        return None;
     }
+    Some(Named {
+        file_path: Some(file_path),
+        permalink: Some(permalink).filter(|permalink| *permalink != "None"),
+        title: None,
+        project: Some(project),
+    })
+}
 
-    const EMPTY: Observations = Observations::NONE.with(Observation::RecallEmpty);
-    const UNKNOWN: Observations = Observations::NONE.with(Observation::LookupHeadingUnknown);
+/// What a successful whole read proves to have been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The note at the result's `file_path`, and what the same identifier reaches again.
+    PathAndIdentifier,
+    /// Only what exactly the same identifier, with the same project arguments, reaches again.
+    Identifier,
+    /// Nothing: no whole read, or no telling what of.
+    Nothing,
+}
 
-    #[test]
-    fn a_heading_beats_the_flag() {
-        assert_eq!(text("# Search Results: x\n\n### T"), (Outcome::Succeeded, Observations::NONE));
-        assert_eq!(text("No results found for 'x' in project 'main'."), (Outcome::Succeeded, EMPTY));
-        for failure in [
-            "# Search Failed\n\n...",
-            "# Search Failed - Service Temporarily Unavailable",
-            "# Search Complete - No Results Found",
-            "# No Search Criteria",
-            "# Project Index Required",
-            "\n# Note Not Found in main: \"x\"",
-            "# Error\n\nInvalid path",
-            "Error: unexpected",
-        ] {
-            assert_eq!(text(failure).0, Outcome::Failed, "{failure}");
-            assert_eq!(
-                lookup(false, &status::of_text(failure), LookupEvidence::Flag).0,
-                Outcome::Succeeded,
-                "{failure}"
-            );
+/// What a call of a read tool proves if it succeeds: whether it asks for the whole note, and whether its result or its
+/// identifier names it. `get` gives an argument by its canonical name, aliases resolved.
+///
+/// - `read_note` in JSON mode names the file; in text mode it returns the bare note.
+/// - `view_note` and `read_content` return the whole note and name nothing.
+/// - `cat` names the file, but with the project's prefix where the identifier routed it there; only an identifier without
+///   a slash cannot route.
+/// - `fetch` refuses every client but one, `build_context` and the searches cut what they show.
+#[must_use]
+pub fn proof_of<'a>(tool: &str, get: impl Fn(&str) -> Option<Argument<'a>>) -> Proof {
+    let given = |name: &str| !matches!(get(name), None | Some(Argument::Null));
+    let first_page = || get("page").is_none_or(|page| lax_integer(&page) == Some(1));
+    let (identifier, whole, names_path) = match tool {
+        "read_note" => {
+            let content = matches!(lax_bool(get("include_content").as_ref()), LaxBool::Absent | LaxBool::True);
+            let json = matches!(get("output_format"), Some(Argument::Text(mode)) if mode == Text::from("json"));
+            let whole = content && !given("start_line") && !given("end_line") && first_page();
+            ("identifier", whole, json)
         }
-        assert_eq!(text("something else"), (Outcome::Succeeded, UNKNOWN));
-        assert_eq!(lookup(false, &Status::None, LookupEvidence::Heading), (Outcome::Succeeded, UNKNOWN));
-    }
-
-    #[test]
-    fn the_error_flag_is_always_a_failure() {
-        for evidence in [LookupEvidence::Heading, LookupEvidence::Flag] {
-            assert_eq!(lookup(true, &status::of_text("# Search Results: x"), evidence).0, Outcome::Failed);
+        "view_note" => ("identifier", first_page(), false),
+        "read_content" => ("path", true, false),
+        "cat" => {
+            let cut = ["start_line", "end_line", "section", "max_tokens"];
+            ("identifier", !cut.into_iter().any(given), true)
         }
-    }
-
-    #[test]
-    fn a_structured_text_is_read_by_its_fields() {
-        assert_eq!(text(r#"{"results":[{"error":"in a hit"}],"total":1}"#), (Outcome::Succeeded, Observations::NONE));
-        assert_eq!(text(r#"{"results":[],"total":0}"#), (Outcome::Succeeded, EMPTY));
-        assert_eq!(text(r#"{"results":[],"error":"Unsupported MCP client"}"#).0, Outcome::Failed);
-        assert_eq!(text(r#"{"results":[1],"error":null}"#).0, Outcome::Succeeded);
-        for odd in [
-            r#"{"a":1}"#,
-            r#"{"results":5}"#,
-            r#"{"results":{"a":[1]}}"#,
-            r#"{"results":"x"}"#,
-            r#"{"results":true}"#,
-            r#"{"results":null}"#,
-        ] {
-            assert_eq!(text(odd), (Outcome::Succeeded, UNKNOWN), "{odd}");
-        }
-        // Not JSON after all: a text like any other.
-        assert_eq!(text("{ not json"), (Outcome::Succeeded, UNKNOWN));
-    }
-
-    #[test]
-    fn headings_fit_into_what_is_kept_of_a_text() {
-        assert!(LOOKUP_HEADINGS.iter().all(|(heading, _)| heading.chars().count() < HEADING_MAX));
+        _ => return Proof::Nothing,
+    };
+    let Some(Argument::Text(identifier)) = get(identifier) else {
+        return Proof::Nothing;
+    };
+    let mut points = identifier.code_points();
+    // A line break in an identifier could fake the frame that `view_note` puts around a note.
+    let odd = points.clone().any(|point| point < 0x20);
+    let routes = points.any(|point| point == u32::from('/') || point == u32::from(':'));
+    match (whole && !odd, names_path) {
+        (false, _) => Proof::Nothing,
+        (true, _) if tool == "cat" && routes => Proof::Nothing,
+        (true, true) => Proof::PathAndIdentifier,
+        (true, false) => Proof::Identifier,
     }
 }

@@ -35,6 +35,7 @@ pub mod audit;
 pub mod compat;
 pub mod config;
 pub mod evidence;
+pub mod guard;
 pub mod note;
 pub mod policy;
 pub mod reason;

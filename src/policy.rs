@@ -4,20 +4,30 @@
 //! [`CallId`]. What a turn has earned is kept per session and turn, and goes with the turn. Nothing here has a clock, does
 //! I/O or draws a random number, and mode and profile are unknown: the same events give the same verdicts everywhere.
 
+mod digest;
 mod gate;
+mod guards;
+mod memory;
+mod request;
+mod settle;
+mod target;
 mod turn;
 
 use std::collections::HashMap;
 
+pub use digest::DigestKey;
+pub(crate) use digest::Digester;
+pub use target::Named;
 pub use turn::{Classification, MAX_OPEN, Recall, Task};
 
-use crate::argument::{Arguments, Facts};
+use crate::argument::given::{Arguments, InspectContent};
 use crate::config::{Config, Level, LookupEvidence};
-use crate::evidence::{Outcome, Status};
+use crate::evidence::answer::Answer;
+use crate::guard::secret::SecretClass;
 use crate::reason::{Code, Observation, Observations};
 use crate::tool::{Class, Tool};
 use crate::verdict::Verdict;
-use turn::{Open, Turn};
+use turn::{Open, ReadRequest, Turn};
 
 /// The policy's own number of a session, never used twice in a policy's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,12 +71,23 @@ pub struct Call<'a> {
     pub id: CallId,
     /// The tool.
     pub tool: Tool,
-    /// The arguments that would run; looked at for writes only.
-    pub arguments: Arguments<'a>,
+    /// The arguments that would run.
+    pub arguments: &'a Arguments,
     /// Where it stands.
     pub position: Position,
     /// Whether the control tool is hidden from the agent.
     pub control_hidden: bool,
+}
+
+/// A verdict, with what records want to know besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// For a write whose arguments could be read: whether it is a `write_note` that replaces nothing.
+    pub creates: Option<bool>,
+    /// The class of a secret that was found; never the secret.
+    pub secret: Option<SecretClass>,
 }
 
 /// A result that arrived.
@@ -76,12 +97,42 @@ pub struct Arrival {
     pub reached: bool,
     /// The result's error flag.
     pub is_error: bool,
-    /// The status part of the result; looked at for lookups only.
-    pub status: Status,
+    /// The status part of the result.
+    pub answer: Answer,
     /// What the control tool's body received, if it was usable.
     pub declared: Option<Task>,
     /// The session's step when the result arrived.
     pub step: u32,
+}
+
+/// What became of a call, by its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Outcome {
+    /// The body was not reached: the result proves nothing.
+    NotReached = 0,
+    /// It failed.
+    Failed = 1,
+    /// It succeeded.
+    Succeeded = 2,
+    /// It may or may not have been done.
+    Unknown = 3,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of the numbers.
+    pub const ALL: [Outcome; 4] = [Outcome::NotReached, Outcome::Failed, Outcome::Succeeded, Outcome::Unknown];
+
+    /// The stable name, as records carry it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::NotReached => "not-reached",
+            Outcome::Failed => "failed",
+            Outcome::Succeeded => "succeeded",
+            Outcome::Unknown => "unknown",
+        }
+    }
 }
 
 /// What a result changed.
@@ -94,41 +145,84 @@ pub struct Settled {
 }
 
 impl Settled {
+    /// Stands for no outcome in a word.
+    const NO_OUTCOME: u32 = 7;
+
     const NOTHING: Settled = Settled { outcome: None, observations: Observations::NONE };
 
-    /// As a word: outcome in bits 0..2 (3: nothing changed), observations in bits 16..32.
+    /// As a word: outcome in bits 0..3 (7: nothing changed), observations in bits 16..32.
     #[must_use]
     pub fn word(self) -> u32 {
-        self.outcome.map_or(3, |outcome| outcome as u32) | u32::from(self.observations.bits()) << 16
+        self.outcome.map_or(Settled::NO_OUTCOME, |outcome| outcome as u32) | u32::from(self.observations.bits()) << 16
+    }
+
+    /// The settlement of a word; `None` for one that [`Settled::word`] never gives.
+    #[must_use]
+    pub fn from_word(word: u32) -> Option<Settled> {
+        let outcome = match word & 0xffff {
+            Settled::NO_OUTCOME => None,
+            number => Some(*Outcome::ALL.get(number as usize)?),
+        };
+        Some(Settled { outcome, observations: Observations::from_bits((word >> 16) as u16)? })
     }
 }
 
-/// The options that the rules depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The options that the rules depend on, and the key of the digests.
+#[derive(Clone, Debug)]
 pub struct Options {
-    /// What becomes of a tool of the namespace that is on no list.
-    pub unknown_memory_tool_policy: Level,
-    /// Whether a creating write in a complex turn needs a lookup.
-    pub create_requires_search: bool,
-    /// What proves that a lookup succeeded.
-    pub lookup_evidence: LookupEvidence,
+    unknown_memory_tool_policy: Level,
+    create_requires_search: bool,
+    lookup_evidence: LookupEvidence,
+    overwrite_requires_read: Level,
+    duplicate_write_guard: bool,
+    path_guard: Level,
+    project_guard: Level,
+    secret_pattern_guard: Level,
+    test_fixture_guard: Level,
+    test_fixture_allowed_prefixes: Vec<String>,
+    overwrite_default: bool,
+    /// The permission to look at note content. Only a configuration gives it.
+    inspect_content: Option<InspectContent>,
+    key: DigestKey,
 }
 
-impl From<&Config> for Options {
-    fn from(config: &Config) -> Options {
+impl Options {
+    /// The options of a configuration. The key is drawn by the caller, once per process.
+    #[must_use]
+    pub fn new(config: &Config, key: DigestKey) -> Options {
         Options {
             unknown_memory_tool_policy: config.unknown_memory_tool_policy,
             create_requires_search: config.create_requires_search,
             lookup_evidence: config.lookup_evidence,
+            overwrite_requires_read: config.overwrite_requires_read,
+            duplicate_write_guard: config.duplicate_write_guard,
+            path_guard: config.path_guard,
+            project_guard: config.project_guard,
+            secret_pattern_guard: config.secret_pattern_guard,
+            test_fixture_guard: config.test_fixture_guard,
+            test_fixture_allowed_prefixes: config.test_fixture_allowed_prefixes.clone(),
+            overwrite_default: config.overwrite_default,
+            inspect_content: InspectContent::granted(config.inspect_content),
+            key,
         }
     }
+}
+
+/// What is known of the connection to one server. All agents of the process share it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Connection {
+    /// Grows with every call that may have switched the current project.
+    switches: u64,
+    /// Whether a settled call ever may have.
+    switched: bool,
 }
 
 /// The state of every session, and the rules.
 #[derive(Debug)]
 pub struct Policy {
     options: Options,
-    sessions: HashMap<SessionId, Option<Turn>>,
+    sessions: HashMap<SessionId, Option<Box<Turn>>>,
+    connections: HashMap<u16, Connection>,
     next_session: u32,
 }
 
@@ -147,7 +241,7 @@ impl Policy {
     /// A policy that has seen nothing.
     #[must_use]
     pub fn new(options: Options) -> Policy {
-        Policy { options, sessions: HashMap::new(), next_session: 0 }
+        Policy { options, sessions: HashMap::new(), connections: HashMap::new(), next_session: 0 }
     }
 
     /// Begins to follow a session.
@@ -176,61 +270,87 @@ impl Policy {
         self.sessions.values().fold(Holdings::default(), |sum, turn| Holdings {
             sessions: sum.sessions + 1,
             turns: sum.turns + usize::from(turn.is_some()),
-            calls: sum.calls + turn.as_ref().map_or(0, Turn::open_calls),
+            calls: sum.calls + turn.as_ref().map_or(0, |turn| turn.open_calls()),
         })
     }
 
     /// Judges a call before it runs, and follows it from here to its result.
-    pub fn judge(&mut self, call: Call<'_>) -> Verdict {
+    pub fn judge(&mut self, call: Call<'_>) -> Judged {
         let tool = call.tool;
         let observed = Observations::NONE
             .with_if(tool.class == (Class::Read { search: false }), Observation::ReadOnlyNotRecall)
             .with_if(call.control_hidden, Observation::ControlHidden);
         let destructive = tool.class == (Class::Write { destructive: true });
-        let placed = match call.position {
-            Position::NoAgent => None,
-            Position::Unknown => Some(None),
-            // A session that is not followed any more is a position that is not known.
-            Position::At { session, turn, step } => {
-                Some(self.sessions.get_mut(&session).map(|slot| (Turn::entered(slot, turn), step)))
-            }
+        let without_turn = |code, observations| Judged {
+            verdict: Verdict { destructive, observations, ..Verdict::of(code) },
+            creates: None,
+            secret: None,
         };
-        let verdict = match placed {
-            None => {
+        let (session, turn, step) = match call.position {
+            Position::NoAgent => {
                 let code = if tool.class.writes() { Code::AllowOutOfScope } else { gate::free(tool) };
-                Verdict { observations: observed.with(Observation::NoAgentContext), ..Verdict::of(code) }
+                return without_turn(code, observed.with(Observation::NoAgentContext));
             }
-            Some(None) => {
+            Position::At { session, turn, step } if self.sessions.contains_key(&session) => (session, turn, step),
+            // A session that is not followed any more is a position that is not known.
+            Position::Unknown | Position::At { .. } => {
                 let code = if tool.class.writes() { Code::CallNotJudged } else { gate::free(tool) };
-                Verdict { observations: observed, ..Verdict::of(code) }
-            }
-            Some(Some((turn, step))) => {
-                turn.drop_call(call.id);
-                let facts = tool.class.writes().then(|| Facts::read(tool, call.arguments));
-                let (code, noticed) = gate::decide(self.options, turn, step, tool, facts);
-                let verdict = Verdict {
-                    code,
-                    destructive: false,
-                    classification: turn.classification(),
-                    recall: turn.recall(step),
-                    observations: noticed.map_or(observed, |o| observed.with(o)),
-                };
-                turn.follow(call.id, Open::of(tool.class, step));
-                if code.denies() {
-                    turn.denied();
-                }
-                verdict
+                return without_turn(code, observed);
             }
         };
-        Verdict { destructive, ..verdict }
+        let turn = Turn::entered(self.sessions.entry(session).or_default(), turn);
+        turn.take(call.id);
+        let connection = self.connections.entry(tool.server).or_default();
+        let mut judged = Judged {
+            verdict: Verdict {
+                code: gate::free(tool),
+                destructive,
+                classification: turn.classification(),
+                recall: turn.recall(step),
+                argument: None,
+                observations: observed,
+            },
+            creates: None,
+            secret: None,
+        };
+        let open = if tool.class.writes() {
+            let decision = gate::decide(&self.options, turn, connection, step, tool, call.arguments);
+            judged.verdict.code = decision.code;
+            judged.verdict.argument = decision.findings.argument;
+            judged.verdict.observations = observed.and(decision.findings.observed);
+            judged.secret = decision.findings.secret;
+            judged.creates = decision.request.is_some().then_some(decision.creates);
+            decision.request.map_or(Open::Other, |request| Open::Write(Box::new(request)))
+        } else {
+            Policy::followed_read(tool, step, call.arguments)
+        };
+        // From here on the connection may be on its way to another project.
+        connection.switches += u64::from(open.may_switch());
+        turn.follow(call.id, open);
+        if judged.verdict.denies() {
+            turn.denied();
+        }
+        judged
+    }
+
+    fn followed_read(tool: Tool, step: u32, arguments: &Arguments) -> Open {
+        let given = match arguments {
+            Arguments::Object(given) if !given.is_doubled() => Some(given),
+            _ => None,
+        };
+        match tool.class {
+            Class::Control => Open::Control,
+            Class::Read { search: true } => Open::Lookup { step, read: Box::new(ReadRequest::of(tool, given)) },
+            _ => Open::Read(Box::new(ReadRequest::of(tool, given))),
+        }
     }
 
     /// Takes note of a call's result. A result of a call that is not open, because its turn has ended or because it
     /// was settled before, changes nothing.
-    pub fn settle(&mut self, session: SessionId, call: CallId, arrival: &Arrival) -> Settled {
-        match self.sessions.get_mut(&session) {
-            Some(Some(turn)) => turn.settle(call, arrival, self.options.lookup_evidence).unwrap_or(Settled::NOTHING),
-            _ => Settled::NOTHING,
-        }
+    pub fn settle(&mut self, session: SessionId, call: CallId, server: u16, arrival: &Arrival) -> Settled {
+        let Some(Some(turn)) = self.sessions.get_mut(&session) else { return Settled::NOTHING };
+        let Some(open) = turn.take(call) else { return Settled::NOTHING };
+        let connection = self.connections.entry(server).or_default();
+        settle::settle(&self.options, turn, connection, open, arrival)
     }
 }

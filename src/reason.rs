@@ -83,6 +83,20 @@ codes! {
     CreateRequiresSearch = 21, "CREATE_REQUIRES_SEARCH", Recoverable, ask: true;
     /// Any other write in a complex turn without a lookup.
     MemoryLookupRequired = 22, "MEMORY_LOOKUP_REQUIRED", Recoverable, ask: true;
+    /// A path argument leaves its project, reaches a folder that other programs trust, or deceives.
+    UnsafeNotePath = 32, "UNSAFE_NOTE_PATH", Recoverable, ask: false;
+    /// Existing text would be replaced, and the note is not proven read in this turn.
+    OverwriteRequiresRead = 33, "OVERWRITE_REQUIRES_READ", Recoverable, ask: true;
+    /// The call names no project, and the connection may have been switched to another one.
+    ProjectAmbiguous = 34, "PROJECT_AMBIGUOUS", Recoverable, ask: true;
+    /// The very same write was done in this turn.
+    DuplicateWriteSameTurn = 35, "DUPLICATE_WRITE_SAME_TURN", Terminal, ask: true;
+    /// The very same write was tried in this turn, and whether it was done is not known.
+    WriteOutcomeUnknown = 36, "WRITE_OUTCOME_UNKNOWN", Recoverable, ask: true;
+    /// An inspected argument holds something shaped like a secret.
+    SecretPatternDetected = 37, "SECRET_PATTERN_DETECTED", Recoverable, ask: true;
+    /// A note labelled as a test fixture would land among real notes.
+    TestFixtureLabelInProject = 38, "TEST_FIXTURE_LABEL_IN_PROJECT", Recoverable, ask: true;
     /// The call's position is unknown, or what would run is not what was judged.
     CallNotJudged = 48, "CALL_NOT_JUDGED", Terminal, ask: false;
     /// A bug of ours. In enforce a governed write is denied with it.
@@ -136,6 +150,18 @@ observations! {
     ControlHidden = 6, "CONTROL_HIDDEN";
     /// An unknown tool of the namespace, let on by `unknownMemoryToolPolicy: warn`.
     UnknownMemoryTool = 7, "UNKNOWN_MEMORY_TOOL";
+    /// `pathGuard: warn` found something.
+    UnsafeNotePath = 8, "UNSAFE_NOTE_PATH";
+    /// `overwriteRequiresRead: warn` found something.
+    OverwriteRequiresRead = 9, "OVERWRITE_REQUIRES_READ";
+    /// `projectGuard: warn` found something.
+    ProjectAmbiguous = 10, "PROJECT_AMBIGUOUS";
+    /// `secretPatternGuard: warn` found something.
+    SecretPatternDetected = 11, "SECRET_PATTERN_DETECTED";
+    /// `testFixtureGuard: warn` found something.
+    TestFixtureLabelInProject = 12, "TEST_FIXTURE_LABEL_IN_PROJECT";
+    /// A settled write's permalink is a numbered one: there may be another note of the name.
+    PossibleDuplicatePermalink = 13, "POSSIBLE_DUPLICATE_PERMALINK";
 }
 
 /// A set of observations: one bit each, 16 at most.
@@ -156,6 +182,12 @@ impl Observations {
     #[must_use]
     pub const fn with_if(self, condition: bool, observation: Observation) -> Observations {
         if condition { self.with(observation) } else { self }
+    }
+
+    /// Both sets.
+    #[must_use]
+    pub const fn and(self, other: Observations) -> Observations {
+        Observations(self.0 | other.0)
     }
 
     /// Whether the observation is in the set.
@@ -189,12 +221,64 @@ impl std::fmt::Debug for Observations {
     }
 }
 
+macro_rules! argument_names {
+    ($( $variant:ident = $number:literal, $name:literal; )*) => {
+        /// A parameter that can be at fault, by the server's name of it. The numbers are part of the verdict word.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum ArgumentName { $( #[doc = concat!("`", $name, "`")] $variant = $number, )* }
+
+        impl ArgumentName {
+            /// Every parameter that can be at fault.
+            pub const ALL: &'static [ArgumentName] = &[$( ArgumentName::$variant, )*];
+
+            /// The server's name of it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $( ArgumentName::$variant => $name, )* }
+            }
+
+            /// The parameter with this number, if there is one.
+            #[must_use]
+            pub const fn from_number(number: u8) -> Option<ArgumentName> {
+                match number { $( $number => Some(ArgumentName::$variant), )* _ => None }
+            }
+
+            /// The parameter of this name; what has no name here is one of the others.
+            #[must_use]
+            pub fn of(name: &str) -> ArgumentName {
+                match name { $( $name => ArgumentName::$variant, )* _ => ArgumentName::Other }
+            }
+        }
+    };
+}
+
+argument_names! {
+    Title = 1, "title";
+    Directory = 2, "directory";
+    Identifier = 3, "identifier";
+    DestinationPath = 4, "destination_path";
+    DestinationFolder = 5, "destination_folder";
+    ProjectPath = 6, "project_path";
+    Tags = 7, "tags";
+    Metadata = 8, "metadata";
+    NoteType = 9, "note_type";
+    Content = 10, "content";
+    FindText = 11, "find_text";
+    Section = 12, "section";
+    Other = 31, "another argument";
+}
+
 /// What a denial text may name: public tool names that come from the configuration, and whether the agent sees the
 /// control tool. Nothing of a call's arguments can get into a text, since no text takes any.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// Public name of the tool to search with, for example `mcp__basic-memory__search_notes`.
     pub search_tool: &'a str,
+    /// Public name of the tool to read a note with, for example `mcp__basic-memory__read_note`.
+    pub read_tool: &'a str,
+    /// The argument at fault, by the server's name of it, where there is one.
+    pub argument: Option<ArgumentName>,
     /// The agent does not see the control tool (a filtered subagent).
     pub control_hidden: bool,
 }
@@ -230,7 +314,8 @@ impl Code {
     /// next call, or that there is none. Never empty. For an allowing code, the plain name.
     #[must_use]
     pub fn text(self, context: Context<'_>) -> String {
-        let search = context.search_tool;
+        let Context { search_tool: search, read_tool: read, .. } = context;
+        let argument = context.argument.map_or("an argument", ArgumentName::name);
         let mut text = format!("{}: ", self.name());
         let written = match self {
             Code::AllowOutOfScope
@@ -284,6 +369,45 @@ impl Code {
                 "this turn is complex and memory has not been looked up. Call {search} with the subject as \"query\", \
                  read the result, then repeat this call in a later message."
             ),
+            Code::UnsafeNotePath => write!(
+                text,
+                "\"{argument}\" names a place that notes must not be written to or read as: outside the project, in a \
+                 reserved folder, or with characters that mislead. Nothing was written. Repeat this call with a plain \
+                 relative path of visible letters, such as notes/topic."
+            ),
+            Code::OverwriteRequiresRead => write!(
+                text,
+                "this call would replace existing text of a note that was not read in this turn. Either call {read} \
+                 for the note with \"output_format\":\"json\" and the same project (for edit_note also with the same \
+                 identifier), read the result, then repeat this call; or write without replacing: leave overwrite \
+                 out, or use edit_note with operation append."
+            ),
+            Code::ProjectAmbiguous => write!(
+                text,
+                "no project is named, and an earlier call may have switched this connection to another project. Repeat \
+                 this call with \"project\" set to the project that is meant."
+            ),
+            Code::DuplicateWriteSameTurn => write!(
+                text,
+                "this very write was already done in this turn; the note holds it. Do not retry: go on with the task, \
+                 or write something else."
+            ),
+            Code::WriteOutcomeUnknown => write!(
+                text,
+                "this very write was tried in this turn and its outcome is not known: it may have been done. Call {read} \
+                 for the note with \"output_format\":\"json\" and the same project (for edit_note also with the same \
+                 identifier); if the text is not there, repeat this call."
+            ),
+            Code::SecretPatternDetected => write!(
+                text,
+                "\"{argument}\" holds something shaped like a secret (a key, a token or a password). Memory is no place \
+                 for secrets. Remove it or name only where it is kept, then repeat this call."
+            ),
+            Code::TestFixtureLabelInProject => write!(
+                text,
+                "\"{argument}\" carries the label [test-fixture], and the note would land among real notes. Repeat this \
+                 call with a directory meant for fixtures, or without the label."
+            ),
             Code::CallNotJudged => write!(
                 text,
                 "what would run is not what the memory policy judged, or the call's place in the conversation is not \
@@ -320,7 +444,12 @@ impl Code {
 mod tests {
     use super::*;
 
-    const SEEN: Context<'_> = Context { search_tool: "mcp__basic-memory__search_notes", control_hidden: false };
+    const SEEN: Context<'_> = Context {
+        search_tool: "mcp__basic-memory__search_notes",
+        read_tool: "mcp__basic-memory__read_note",
+        argument: Some(ArgumentName::Directory),
+        control_hidden: false,
+    };
     const HIDDEN: Context<'_> = Context { control_hidden: true, ..SEEN };
 
     #[test]

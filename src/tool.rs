@@ -242,6 +242,13 @@ impl Namespace {
         let prefix = self.prefixes.get(usize::from(tool.server)).map_or("", String::as_str);
         format!("{prefix}{}", self.search)
     }
+
+    /// Public name of the tool to read a note with on the server of a tool, for denial texts.
+    #[must_use]
+    pub fn read_tool(&self, tool: Tool) -> String {
+        let prefix = self.prefixes.get(usize::from(tool.server)).map_or("", String::as_str);
+        format!("{prefix}{}", Known::ReadNote.raw())
+    }
 }
 
 #[cfg(test)]

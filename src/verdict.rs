@@ -1,23 +1,24 @@
 //! The verdict as one 32-bit word, and what the mode makes of it.
 //!
 //! ```text
-//! bits  0..8   code (its number in the table of reason codes)
-//! bit   8      the call is destructive
-//! bits  9..11  the turn's classification when the call was judged
-//! bits 11..13  what the turn's lookups were worth to the call
-//! bits 13..16  zero
+//! bits  0..6   code (its number in the table of reason codes)
+//! bit   6      the call is destructive
+//! bits  7..9   the turn's classification when the call was judged
+//! bits  9..11  what the turn's lookups were worth to the call
+//! bits 11..16  the argument at fault, 0 for none
 //! bits 16..32  observations, one bit each
 //! ```
 //!
 //! The word knows nothing of mode and profile. [`enforce`] is the one place where they meet.
 
 use crate::policy::{Classification, Recall};
-use crate::reason::{Code, Observations};
+use crate::reason::{ArgumentName, Code, Observations};
 
-const DESTRUCTIVE: u32 = 1 << 8;
-const CLASSIFICATION_AT: u32 = 9;
-const RECALL_AT: u32 = 11;
-const RESERVED: u32 = 0xe000;
+const CODE: u32 = 0x3f;
+const DESTRUCTIVE: u32 = 1 << 6;
+const CLASSIFICATION_AT: u32 = 7;
+const RECALL_AT: u32 = 9;
+const ARGUMENT_AT: u32 = 11;
 
 /// What the policy says of one call: one code, and observations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,8 @@ pub struct Verdict {
     pub classification: Classification,
     /// What the turn's lookups were worth to a call of this step; none for a call without a turn.
     pub recall: Recall,
+    /// The argument at fault, where a guard that looks at arguments found something.
+    pub argument: Option<ArgumentName>,
     /// What was noticed besides.
     pub observations: Observations,
 }
@@ -43,6 +46,7 @@ impl Verdict {
             destructive: false,
             classification: Classification::Unknown,
             recall: Recall::None,
+            argument: None,
             observations: Observations::NONE,
         }
     }
@@ -56,21 +60,28 @@ impl Verdict {
     /// The verdict as a word.
     #[must_use]
     pub const fn word(self) -> u32 {
+        let argument = match self.argument {
+            Some(argument) => argument as u32,
+            None => 0,
+        };
         self.code as u32
             | if self.destructive { DESTRUCTIVE } else { 0 }
             | (self.classification as u32) << CLASSIFICATION_AT
             | (self.recall as u32) << RECALL_AT
+            | argument << ARGUMENT_AT
             | (self.observations.bits() as u32) << 16
     }
 
     /// The verdict of a word; `None` for a word that [`Verdict::word`] never gives.
     #[must_use]
     pub fn from_word(word: u32) -> Option<Verdict> {
-        if word & RESERVED != 0 {
-            return None;
-        }
+        let argument = match (word >> ARGUMENT_AT & 0x1f) as u8 {
+            0 => None,
+            number => Some(ArgumentName::from_number(number)?),
+        };
         Some(Verdict {
-            code: Code::from_number((word & 0xff) as u8)?,
+            code: Code::from_number((word & CODE) as u8)?,
+            argument,
             destructive: word & DESTRUCTIVE != 0,
             classification: *Classification::ALL.get((word >> CLASSIFICATION_AT & 3) as usize)?,
             recall: *Recall::ALL.get((word >> RECALL_AT & 3) as usize)?,
@@ -159,20 +170,28 @@ mod tests {
     use crate::reason::Observation;
 
     #[test]
+    fn every_number_fits_its_bits() {
+        assert!(Code::ALL.iter().all(|code| (*code as u32) <= CODE));
+        assert!(ArgumentName::ALL.iter().all(|argument| (1..32).contains(&(*argument as u32))));
+    }
+
+    #[test]
     fn a_word_is_the_verdict() {
         for code in Code::ALL {
             for destructive in [false, true] {
                 for (o, classification) in Observation::ALL.iter().zip(Classification::ALL.iter().cycle()) {
                     for recall in Recall::ALL {
                         let observations = Observations::NONE.with(*o);
+                        let argument = (!destructive).then_some(ArgumentName::Other);
+                        let classification = *classification;
                         let verdict =
-                            Verdict { code: *code, destructive, classification: *classification, recall, observations };
+                            Verdict { code: *code, destructive, classification, recall, argument, observations };
                         assert_eq!(Verdict::from_word(verdict.word()), Some(verdict));
                     }
                 }
             }
         }
-        for word in [6, 0xff, 3 << 9, 1 << 13, 1 << 15, 1 << 31, u32::MAX] {
+        for word in [6, 0x3f, 3 << 7, 13 << 11, 30 << 11, 1 << 31, u32::MAX] {
             assert_eq!(Verdict::from_word(word), None, "{word:#x}");
         }
     }

@@ -5,8 +5,7 @@ use napi_derive::napi;
 use super::state::Instance;
 use crate::config::POLICY_VERSION;
 use crate::config::{Config, Problem, Step};
-use crate::evidence::Outcome;
-use crate::policy::{Classification, Recall, Task};
+use crate::policy::{Classification, Judged, Outcome, Recall, Settled, Task};
 use crate::reason::{self, Code, Context, Kind, Observation, Observations};
 use crate::tool::Known;
 use crate::verdict::{Enforcement, Verdict};
@@ -124,6 +123,8 @@ pub struct Described {
     pub classification: String,
     /// `none`, `failed`, `pending` or `satisfied`.
     pub lookup: String,
+    /// The argument at fault, by the server's name of it.
+    pub argument: Option<String>,
     /// What was noticed besides.
     pub observations: Vec<String>,
 }
@@ -136,15 +137,31 @@ impl Described {
             destructive: verdict.destructive,
             classification: verdict.classification.name().to_owned(),
             lookup: verdict.recall.name().to_owned(),
+            argument: verdict.argument.map(|argument| argument.name().to_owned()),
             observations: names(verdict.observations),
         }
+    }
+}
+
+/// What records want to know of a judged call, besides the verdict.
+#[napi(object)]
+pub struct JudgedDetail {
+    /// For a write whose arguments could be read: whether it is a `write_note` that replaces nothing.
+    pub creates: Option<bool>,
+    /// The class of a secret that was found; never the secret.
+    pub secret_class: Option<String>,
+}
+
+impl JudgedDetail {
+    pub(super) fn of(judged: Judged) -> JudgedDetail {
+        JudgedDetail { creates: judged.creates, secret_class: judged.secret.map(|class| class.name().to_owned()) }
     }
 }
 
 /// A settlement in readable form.
 #[napi(object)]
 pub struct DescribedSettlement {
-    /// `not-reached`, `failed` or `succeeded`; absent where the call was not open any more.
+    /// `not-reached`, `failed`, `succeeded` or `unknown`; absent where the call was not open any more.
     pub outcome: Option<String>,
     /// What was noticed.
     pub observations: Vec<String>,
@@ -152,12 +169,9 @@ pub struct DescribedSettlement {
 
 impl DescribedSettlement {
     pub(super) fn of(word: u32) -> Option<DescribedSettlement> {
-        let outcome = match word & 0xffff {
-            3 => None,
-            number => Some(Outcome::ALL.get(number as usize)?.name().to_owned()),
-        };
-        let observations = names(Observations::from_bits((word >> 16) as u16)?);
-        Some(DescribedSettlement { outcome, observations })
+        let settled = Settled::from_word(word)?;
+        let outcome = settled.outcome.map(|outcome| outcome.name().to_owned());
+        Some(DescribedSettlement { outcome, observations: names(settled.observations) })
     }
 }
 
@@ -234,7 +248,9 @@ impl Vocabulary {
     pub(super) fn whole() -> Vocabulary {
         let namespace = Config::default().namespace();
         let search_tool = namespace.search_tool(crate::tool::Tool::CONTROL);
-        let context = Context { search_tool: &search_tool, control_hidden: false };
+        let read_tool = namespace.read_tool(crate::tool::Tool::CONTROL);
+        let context =
+            Context { search_tool: &search_tool, read_tool: &read_tool, argument: None, control_hidden: false };
         let code = |code: &Code| CodeEntry {
             name: code.name().to_owned(),
             number: *code as u32,

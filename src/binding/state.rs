@@ -1,12 +1,14 @@
 //! The policies of this thread, and the boundary that no panic crosses.
 
 use std::cell::RefCell;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Once, OnceLock};
 
 use crate::config::Config;
-use crate::policy::{Options, Policy, SessionId};
+use crate::policy::{DigestKey, Judged, Options, Policy, SessionId};
 use crate::tool::Namespace;
 
 /// One policy with its configuration.
@@ -14,6 +16,8 @@ pub(super) struct Instance {
     pub(super) config: Config,
     pub(super) namespace: Namespace,
     pub(super) policy: Policy,
+    /// The call that was judged last.
+    pub(super) last: Option<Judged>,
 }
 
 /// What can go wrong at the boundary without a bug of ours, but for the last.
@@ -52,10 +56,23 @@ pub(super) fn create(config: Config) -> Result<u32, Fault> {
     let handle = NEXT
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1))
         .map_err(|_| Fault::TooMany)?;
-    let policy = Policy::new(Options::from(&config));
-    let instance = Instance { namespace: config.namespace(), policy, config };
+    let policy = Policy::new(Options::new(&config, process_key()));
+    let instance = Instance { namespace: config.namespace(), policy, config, last: None };
     POLICIES.with_borrow_mut(|policies| policies.push((handle, instance)));
     Ok(handle)
+}
+
+/// The key of this process's digests, drawn once from what the system gives the standard library's hash maps.
+fn process_key() -> DigestKey {
+    static KEY: OnceLock<DigestKey> = OnceLock::new();
+    *KEY.get_or_init(|| {
+        let random = || RandomState::new().build_hasher().finish().to_le_bytes();
+        let mut key = [0; 16];
+        let (low, high) = key.split_at_mut(8);
+        low.copy_from_slice(&random());
+        high.copy_from_slice(&random());
+        DigestKey(key)
+    })
 }
 
 pub(super) fn remove(handle: u32) {

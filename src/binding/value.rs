@@ -3,13 +3,15 @@
 use napi::bindgen_prelude::*;
 use napi::{JsString, KeyCollectionMode, KeyConversion, KeyFilter, ValueType};
 
-use crate::argument::{Object as ArgumentObject, Scalar};
+use crate::argument::given::{Arguments, DEPTH_MAX, Given, Json};
 use crate::config::Raw;
-use crate::evidence::{HEADING_MAX, Results, Status, status as of};
+use crate::evidence::answer::{Answer, AnswerField, AnswerFields, FIELD_MAX, FIELDS, text_limit};
+use crate::note::text::Text;
+use crate::tool::{Known, Tool};
 
 /// Levels of a configuration that are read: its keys, and the items of a list. Of what lies deeper the kind is enough to
 /// refuse it, and following it would never end where a value holds itself.
-const DEPTH_MAX: usize = 2;
+const CONFIG_DEPTH_MAX: usize = 2;
 
 /// A configuration value, whatever it is.
 pub(super) fn raw(value: Unknown<'_>) -> Result<Raw> {
@@ -25,7 +27,7 @@ fn raw_at(value: Unknown<'_>, depth: usize) -> Result<Raw> {
         ValueType::String => Raw::Text(String::from_unknown(value)?),
         ValueType::Object => {
             let object = Object::from_unknown(value)?;
-            let deep = depth >= DEPTH_MAX;
+            let deep = depth >= CONFIG_DEPTH_MAX;
             if object.is_array()? {
                 let length = if deep { 0 } else { object.get_array_length()? };
                 let items: Result<Vec<Raw>> =
@@ -70,119 +72,153 @@ fn own_names(object: &Object<'_>) -> Result<Vec<String>> {
     own_keys(object)?.into_iter().map(|key| String::from_unknown(key.to_unknown())).collect()
 }
 
-/// A call's arguments, where they are one object and no list.
-pub(super) struct PlainObject<'a>(Object<'a>);
-
-impl<'a> PlainObject<'a> {
-    pub(super) fn of(value: Unknown<'a>) -> Result<Option<PlainObject<'a>>> {
-        if value.get_type()? != ValueType::Object {
-            return Ok(None);
-        }
-        let object = Object::from_unknown(value)?;
-        Ok(if object.is_array()? { None } else { Some(PlainObject(object)) })
-    }
-
-    fn value(&self, key: &str) -> Result<Scalar> {
-        if !self.0.has_own_property(key)? {
-            return Ok(Scalar::Absent);
-        }
-        let value = self.0.get_named_property_unchecked::<Unknown<'_>>(key)?;
-        Ok(match value.get_type()? {
-            ValueType::Undefined => Scalar::Absent,
-            ValueType::Null => Scalar::Null,
-            ValueType::Boolean => Scalar::Bool(bool::from_unknown(value)?),
-            ValueType::Number => Scalar::Number(f64::from_unknown(value)?),
-            ValueType::String => Scalar::Text(String::from_unknown(value)?),
-            _ => Scalar::Compound,
-        })
-    }
+/// A call's arguments: one object's own entries, sorted by the tool's table.
+pub(super) fn arguments(tool: Tool, value: Unknown<'_>) -> Result<Arguments> {
+    let raw = tool.known.map(Known::raw);
+    Ok(match json(value, 0)? {
+        Some(Json::Object(entries)) => Arguments::Object(Given::of(raw, entries)),
+        _ => Arguments::NotAnObject,
+    })
 }
 
-impl ArgumentObject for PlainObject<'_> {
-    fn each_key(&self, visit: &mut dyn FnMut(&str)) {
-        for key in own_names(&self.0).unwrap_or_default() {
-            visit(&key);
+/// A JSON value without loss; `None` for what is none, or is nested too deeply.
+fn json(value: Unknown<'_>, depth: usize) -> Result<Option<Json>> {
+    Ok(Some(match value.get_type()? {
+        ValueType::Null => Json::Null,
+        ValueType::Boolean => Json::Bool(bool::from_unknown(value)?),
+        ValueType::Number => Json::Number(f64::from_unknown(value)?),
+        ValueType::String => Json::Text(text(value)?),
+        ValueType::Object if depth <= DEPTH_MAX => {
+            let object = Object::from_unknown(value)?;
+            if object.is_array()? {
+                let length = object.get_array_length()?;
+                let mut items = Vec::with_capacity(length.min(1024) as usize);
+                for i in 0..length {
+                    let Some(item) = json(object.get_element::<Unknown<'_>>(i)?, depth + 1)? else { return Ok(None) };
+                    items.push(item);
+                }
+                Json::List(items)
+            } else {
+                let mut entries = Vec::new();
+                for key in own_keys(&object)? {
+                    // By the key itself: as UTF-8 it may be another, or none.
+                    let value = object.get_property_unchecked::<_, Unknown<'_>>(key)?;
+                    let Some(value) = json(value, depth + 1)? else { return Ok(None) };
+                    entries.push((text(key.to_unknown())?, value));
+                }
+                Json::Object(entries)
+            }
         }
-    }
-
-    /// A value that cannot be read (which plain data cannot be) counts as one of no plain kind.
-    fn scalar(&self, key: &str) -> Scalar {
-        self.value(key).unwrap_or(Scalar::Compound)
-    }
+        _ => return Ok(None),
+    }))
 }
 
-/// The status part of a result's value.
-pub(super) fn status(value: Unknown<'_>) -> Result<Status> {
-    let Some(value) = object(value)? else { return Ok(Status::None) };
-    if let Some(structured) = property(&value, "structuredContent")? {
+/// Text as the UTF-16 that it is, lone surrogates included.
+fn text(value: Unknown<'_>) -> Result<Text<'static>> {
+    let utf16 = JsString::from_unknown(value)?.into_utf16()?;
+    Ok(Text::from_utf16(units(utf16.as_slice())))
+}
+
+/// The last unit is the terminator that napi appends: no part of the text.
+fn units(with_terminator: &[u16]) -> &[u16] {
+    with_terminator.split_last().map_or(&[][..], |(_, units)| units)
+}
+
+/// The status part of a result: `{content, structuredContent?}`, or the text of an error. The same walk as
+/// [`Answer::of_result`] makes over JSON.
+pub(super) fn answer(tool: Tool, value: Unknown<'_>) -> Result<Answer> {
+    let limit = text_limit(tool.known.map(Known::raw));
+    if value.get_type()? == ValueType::String {
+        return text_answer(value, limit);
+    }
+    let Some(result) = object(value)? else { return Ok(Answer::Absent) };
+    if let Some(structured) = property(&result, "structuredContent")? {
         // Unwrapped where `result` is the only key.
         let inner = match object(structured)? {
-            Some(fields) if own_names(&fields)? == ["result"] => property(&fields, "result")?,
+            Some(fields) if !fields.is_array()? && own_names(&fields)? == ["result"] => property(&fields, "result")?,
             _ => Some(structured),
         };
-        if let Some(inner) = inner {
-            return structured_status(inner);
-        }
+        return match inner {
+            Some(inner) => value_answer(inner, limit),
+            None => Ok(Answer::Absent),
+        };
     }
-    match property(&value, "content")? {
-        Some(content) => list_status(content),
-        None => Ok(Status::None),
+    match property(&result, "content")? {
+        Some(content) => value_answer(content, limit),
+        None => Ok(Answer::Absent),
     }
 }
 
-fn structured_status(value: Unknown<'_>) -> Result<Status> {
-    match value.get_type()? {
-        ValueType::String => text_status(value),
+fn value_answer(value: Unknown<'_>, limit: usize) -> Result<Answer> {
+    Ok(match value.get_type()? {
+        ValueType::Boolean => Answer::Bool(bool::from_unknown(value)?),
+        ValueType::String => return text_answer(value, limit),
         ValueType::Object => {
             let fields = Object::from_unknown(value)?;
             if fields.is_array()? {
-                return list_status(value);
+                return list_answer(&fields, limit);
             }
-            let error = match property(&fields, "error")? {
-                Some(error) => !matches!(error.get_type()?, ValueType::Undefined | ValueType::Null),
-                None => false,
-            };
-            let results = match property(&fields, "results")? {
-                Some(list) => match object(list)? {
-                    Some(list) if list.is_array()? && list.get_array_length()? == 0 => Results::Empty,
-                    Some(list) if list.is_array()? => Results::Some,
-                    _ => Results::Missing,
-                },
-                None => Results::Missing,
-            };
-            Ok(Status::Fields { error, results })
+            let mut found = Vec::new();
+            for name in FIELDS {
+                let Some(value) = property(&fields, name)? else { continue };
+                found.push((
+                    *name,
+                    match value.get_type()? {
+                        ValueType::Null => continue,
+                        ValueType::Boolean => AnswerField::Bool(bool::from_unknown(value)?),
+                        ValueType::String => AnswerField::Text(head(value, FIELD_MAX)?),
+                        ValueType::Object => {
+                            let inner = Object::from_unknown(value)?;
+                            match (inner.is_array()?, inner) {
+                                (true, list) if list.get_array_length()? == 0 => AnswerField::EmptyList,
+                                (true, _) => AnswerField::List,
+                                (false, _) => AnswerField::Other,
+                            }
+                        }
+                        _ => AnswerField::Other,
+                    },
+                ));
+            }
+            Answer::Object(AnswerFields(found))
         }
-        _ => Ok(Status::None),
-    }
+        _ => Answer::Absent,
+    })
 }
 
-/// A list of content blocks: its first text, whole only where it is the one block and may hold JSON.
-fn list_status(value: Unknown<'_>) -> Result<Status> {
-    let Some(list) = object(value)? else { return Ok(Status::None) };
-    if !list.is_array()? || list.get_array_length()? == 0 {
-        return Ok(Status::None);
+/// Content blocks: the first text speaks for all.
+fn list_answer(list: &Object<'_>, limit: usize) -> Result<Answer> {
+    if list.get_array_length()? == 0 {
+        return Ok(Answer::List);
     }
     match object(list.get_element::<Unknown<'_>>(0)?)? {
         Some(block) => match property(&block, "text")? {
-            Some(text) if text.get_type()? == ValueType::String => text_status(text),
-            _ => Ok(Status::None),
+            Some(text) if text.get_type()? == ValueType::String => text_answer(text, limit),
+            _ => Ok(Answer::List),
         },
-        None => Ok(Status::None),
+        None => Ok(Answer::List),
     }
 }
 
 /// Only a text that may be JSON is taken over whole; of any other, the beginning.
-fn text_status(value: Unknown<'_>) -> Result<Status> {
-    let text = JsString::from_unknown(value)?.into_utf16()?;
-    // The last unit is the terminator that napi appends: no part of the text, and behind a JSON document an error.
-    let units = text.as_slice().split_last().map_or(&[][..], |(_, units)| units);
+fn text_answer(value: Unknown<'_>, limit: usize) -> Result<Answer> {
+    let utf16 = JsString::from_unknown(value)?.into_utf16()?;
+    let units = units(utf16.as_slice());
     let first = units.iter().find(|unit| !matches!(unit, 0x09 | 0x0a | 0x0d | 0x20));
-    if first.is_some_and(|first| of::JSON_BEGINS.iter().any(|begin| u32::from(*first) == u32::from(*begin))) {
-        return Ok(of::of_text(&String::from_utf16_lossy(units)));
+    if first.is_some_and(|first| [u16::from(b'{'), u16::from(b'[')].contains(first)) {
+        return Ok(Answer::of_text(&String::from_utf16_lossy(units), limit));
     }
-    // Twice the characters, since one may take two units.
-    let head = units.get(..units.len().min(HEADING_MAX * 2)).unwrap_or_default();
-    Ok(Status::Heading(String::from_utf16_lossy(head).chars().take(HEADING_MAX).collect()))
+    Ok(Answer::Text(beginning(units, limit)))
+}
+
+fn head(value: Unknown<'_>, limit: usize) -> Result<String> {
+    let utf16 = JsString::from_unknown(value)?.into_utf16()?;
+    Ok(beginning(units(utf16.as_slice()), limit))
+}
+
+/// The first characters; twice as many units, since one may take two.
+fn beginning(units: &[u16], limit: usize) -> String {
+    let head = units.get(..units.len().min(limit.saturating_mul(2))).unwrap_or_default();
+    String::from_utf16_lossy(head).chars().take(limit).collect()
 }
 
 fn object(value: Unknown<'_>) -> Result<Option<Object<'_>>> {

@@ -1,6 +1,6 @@
 //! Reading a raw configuration: one table of keys, then what must hold between them.
 
-use super::{Config, POLICY_VERSION, Problem, ProblemCode, Profile, Raw, Step, Vocabulary};
+use super::{Config, POLICY_VERSION, Problem, ProblemCode, Raw, Step, Vocabulary};
 
 /// Reads one key's value into the configuration, or reports what is wrong with it.
 type Read = fn(&Raw, &mut Config, &mut Found<'_>);
@@ -16,6 +16,15 @@ const KEYS: &[(&str, Read)] = &[
     ("destructiveTools", |raw, c, found| found.names(raw, &mut c.destructive_tools, Naming::Tool, Length::Any)),
     ("unknownMemoryToolPolicy", |raw, c, found| found.one_of(raw, &mut c.unknown_memory_tool_policy)),
     ("createRequiresSearch", |raw, c, found| found.bool(raw, &mut c.create_requires_search)),
+    ("overwriteRequiresRead", |raw, c, found| found.one_of(raw, &mut c.overwrite_requires_read)),
+    ("duplicateWriteGuard", |raw, c, found| found.bool(raw, &mut c.duplicate_write_guard)),
+    ("pathGuard", |raw, c, found| found.one_of(raw, &mut c.path_guard)),
+    ("projectGuard", |raw, c, found| found.one_of(raw, &mut c.project_guard)),
+    ("secretPatternGuard", |raw, c, found| found.one_of(raw, &mut c.secret_pattern_guard)),
+    ("testFixtureGuard", |raw, c, found| found.one_of(raw, &mut c.test_fixture_guard)),
+    ("testFixtureAllowedPrefixes", |raw, c, found| found.prefixes(raw, &mut c.test_fixture_allowed_prefixes)),
+    ("overwriteDefault", |raw, c, found| found.bool(raw, &mut c.overwrite_default)),
+    ("inspectContent", |raw, c, found| found.bool(raw, &mut c.inspect_content)),
     ("lookupEvidence", |raw, c, found| found.one_of(raw, &mut c.lookup_evidence)),
     ("policyVersion", |raw, _, found| found.policy_version(raw)),
     ("allowUnverifiedHarness", |raw, c, found| found.bool(raw, &mut c.allow_unverified_harness)),
@@ -48,6 +57,13 @@ pub(super) fn config(raw: &Raw) -> Result<Config, Vec<Problem>> {
             return Err(problems);
         }
     };
+    // The profile first: what it stands for is a default, and an explicit value wins over it wherever it stands.
+    let profile = entries.iter().rfind(|(key, _)| key == "profile").map(|(_, value)| value);
+    if let Some(Raw::Text(text)) = profile
+        && text == "strict"
+    {
+        config.resolve_strict();
+    }
     // An explicit undefined is an absent key.
     for (key, value) in entries.iter().filter(|(_, value)| *value != Raw::Undefined) {
         match KEYS.iter().find(|(name, _)| name == key) {
@@ -56,7 +72,6 @@ pub(super) fn config(raw: &Raw) -> Result<Config, Vec<Problem>> {
         }
     }
     contradictions(&config, entries, &mut problems);
-    config.destructive_asks = config.profile == Profile::Strict;
     if problems.is_empty() { Ok(config) } else { Err(problems) }
 }
 
@@ -219,6 +234,29 @@ impl Found<'_> {
         };
         self.push(Some(index), code, message);
         false
+    }
+
+    /// Folders, relative to a project. An empty one would be the whole project, and switch the guard off unseen.
+    fn prefixes(&mut self, raw: &Raw, into: &mut Vec<String>) {
+        let Raw::List(items) = raw else {
+            return self.wrong_type(None, "a list of folders", raw);
+        };
+        let mut prefixes = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            match item {
+                Raw::Text(text) if text.trim_matches(['/', ' ']).is_empty() => self.push(
+                    Some(index),
+                    ProblemCode::InvalidLength,
+                    format!(
+                        "a folder in `{}` must name one; to allow every folder, set testFixtureGuard: off",
+                        self.key
+                    ),
+                ),
+                Raw::Text(text) => prefixes.push(text.clone()),
+                other => self.wrong_type(Some(index), "a list of folders", other),
+            }
+        }
+        *into = prefixes;
     }
 
     fn policy_version(&mut self, raw: &Raw) {

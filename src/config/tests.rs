@@ -90,7 +90,28 @@ fn a_typo_names_the_nearest_key() {
 #[test]
 fn strict_makes_destructive_calls_ask_and_changes_no_mode() {
     let strict = read(json!({"profile": "strict"})).expect("a configuration");
-    assert_eq!(strict, Config { profile: Profile::Strict, destructive_asks: true, ..Config::default() });
+    let expected = Config {
+        profile: Profile::Strict,
+        destructive_asks: true,
+        overwrite_requires_read: Level::Deny,
+        secret_pattern_guard: Level::Deny,
+        test_fixture_guard: Level::Deny,
+        ..Config::default()
+    };
+    assert_eq!(strict, expected);
+    // An explicit value wins, before and after the profile; an explicit undefined does not.
+    for value in [
+        json!({"secretPatternGuard": "off", "profile": "strict"}),
+        json!({"profile": "strict", "secretPatternGuard": "off"}),
+    ] {
+        let mixed = read(value).expect("a configuration");
+        assert_eq!(mixed, Config { secret_pattern_guard: Level::Off, ..expected.clone() });
+    }
+    let undefined = Raw::Object(vec![
+        ("secretPatternGuard".into(), Raw::Undefined),
+        ("profile".into(), Raw::Text("strict".into())),
+    ]);
+    assert_eq!(Config::read(&undefined), Ok(expected));
 }
 
 #[test]

@@ -1,12 +1,14 @@
-//! What one turn has earned: its classification and its lookups, and the calls that are still open.
+//! What one turn has earned: its classification, its lookups and what it knows of notes, and the calls that are still open.
 
 use std::collections::BTreeMap;
 
-use super::{Arrival, CallId, Settled, TurnId};
-use crate::config::LookupEvidence;
-use crate::evidence::{self, Outcome};
+use super::digest::Digest;
+use super::memory::Memory;
+use super::target::{ProjectArguments, Target};
+use super::{CallId, TurnId};
+use crate::note::text::Text;
 use crate::reason::{Observation, Observations};
-use crate::tool::Class;
+use crate::tool::Known;
 
 /// Calls of one turn that may be open at once. Beyond it the oldest is given up, and its result will change nothing: a
 /// result that never comes must not hold memory for ever.
@@ -91,7 +93,7 @@ impl Recall {
 }
 
 /// A call between judging and result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Open {
     /// A declaration.
     Control,
@@ -99,19 +101,50 @@ pub(super) enum Open {
     Lookup {
         /// The step.
         step: u32,
+        /// What it asked for.
+        read: Box<ReadRequest>,
     },
-    /// Any other call.
+    /// Any other read.
+    Read(Box<ReadRequest>),
+    /// A write whose arguments could be read.
+    Write(Box<WriteRequest>),
+    /// A write whose arguments could not be read, or a call that nothing follows from.
     Other,
 }
 
 impl Open {
-    pub(super) const fn of(class: Class, step: u32) -> Open {
-        match class {
-            Class::Control => Open::Control,
-            Class::Read { search: true } => Open::Lookup { step },
-            _ => Open::Other,
+    /// Whether the call may switch the connection to another project.
+    pub(super) fn may_switch(&self) -> bool {
+        match self {
+            Open::Lookup { read, .. } | Open::Read(read) => read.switches,
+            Open::Write(write) => write.switches,
+            Open::Control | Open::Other => false,
         }
     }
+}
+
+/// What a read asked for, as far as its result can prove something.
+#[derive(Debug)]
+pub(super) struct ReadRequest {
+    pub(super) known: Option<Known>,
+    pub(super) proof: crate::evidence::Proof,
+    pub(super) identifier: Option<Text<'static>>,
+    pub(super) projects: ProjectArguments,
+    /// It may switch the connection to another project.
+    pub(super) switches: bool,
+}
+
+/// What a write would do.
+#[derive(Debug)]
+pub(super) struct WriteRequest {
+    pub(super) known: Option<Known>,
+    pub(super) effect: Digest,
+    pub(super) target: Target,
+    pub(super) target_digest: Digest,
+    pub(super) projects: ProjectArguments,
+    pub(super) directory: bool,
+    /// It may switch the connection to another project.
+    pub(super) switches: bool,
 }
 
 /// One turn of one session.
@@ -125,6 +158,7 @@ pub(super) struct Turn {
     failed: bool,
     running: usize,
     open: BTreeMap<CallId, Open>,
+    pub(super) memory: Memory,
 }
 
 impl Turn {
@@ -137,23 +171,24 @@ impl Turn {
             failed: false,
             running: 0,
             open: BTreeMap::new(),
+            memory: Memory::default(),
         }
     }
 
     /// The session's turn with this number. Another turn than the one before has earned nothing yet.
-    pub(super) fn entered(slot: &mut Option<Turn>, id: TurnId) -> &mut Turn {
+    pub(super) fn entered(slot: &mut Option<Box<Turn>>, id: TurnId) -> &mut Turn {
         if slot.as_ref().is_some_and(|turn| turn.id != id) {
             *slot = None;
         }
-        slot.get_or_insert_with(|| Turn::new(id))
+        slot.get_or_insert_with(|| Box::new(Turn::new(id)))
     }
 
-    pub(super) fn classification(&self) -> Classification {
+    pub(super) const fn classification(&self) -> Classification {
         self.classification
     }
 
     /// What the lookups are worth to a call of this step.
-    pub(super) fn recall(&self, step: u32) -> Recall {
+    pub(super) const fn recall(&self, step: u32) -> Recall {
         match self.succeeded {
             Some(earliest) if earliest < step => Recall::Satisfied,
             Some(_) => Recall::Pending,
@@ -176,53 +211,32 @@ impl Turn {
     pub(super) fn follow(&mut self, id: CallId, open: Open) {
         while self.open.len() >= MAX_OPEN {
             let Some((oldest, _)) = self.open.first_key_value() else { break };
-            self.drop_call(*oldest);
+            self.take(*oldest);
         }
         self.running += usize::from(matches!(open, Open::Lookup { .. }));
         self.open.insert(id, open);
     }
 
     /// Follows a call no more.
-    pub(super) fn drop_call(&mut self, id: CallId) -> Option<Open> {
+    pub(super) fn take(&mut self, id: CallId) -> Option<Open> {
         let open = self.open.remove(&id)?;
         self.running -= usize::from(matches!(open, Open::Lookup { .. }));
         Some(open)
     }
 
-    /// Takes note of a result; `None` where the call is not open.
-    pub(super) fn settle(&mut self, id: CallId, arrival: &Arrival, evidence: LookupEvidence) -> Option<Settled> {
-        let open = self.drop_call(id)?;
-        if !arrival.reached {
-            // A denial, an abort before the body: nothing was proven, not even a failure.
-            return Some(Settled { outcome: Some(Outcome::NotReached), observations: Observations::NONE });
-        }
-        let by_flag = if arrival.is_error { Outcome::Failed } else { Outcome::Succeeded };
-        let (outcome, observations) = match open {
-            Open::Other => (by_flag, Observations::NONE),
-            Open::Control => match arrival.declared {
-                Some(task) if !arrival.is_error => (by_flag, self.declare(task)),
-                _ => (Outcome::Failed, Observations::NONE),
-            },
-            Open::Lookup { step } => {
-                let (outcome, observations) = evidence::lookup(arrival.is_error, &arrival.status, evidence);
-                match outcome {
-                    // The model sees a result with the step after the one in which it arrived, which for a lookup that
-                    // its program did not wait for is a later one than the lookup's own.
-                    Outcome::Succeeded => {
-                        let seen = step.max(arrival.step);
-                        self.succeeded = Some(self.succeeded.map_or(seen, |earliest| earliest.min(seen)));
-                    }
-                    Outcome::Failed => self.failed = true,
-                    Outcome::NotReached => {}
-                }
-                (outcome, observations)
-            }
-        };
-        Some(Settled { outcome: Some(outcome), observations })
+    /// A lookup succeeded, and its result arrived in this step. The model sees it with the next one, which for a lookup
+    /// that its program did not wait for is a later one than the lookup's own.
+    pub(super) fn lookup_succeeded(&mut self, step: u32) {
+        self.succeeded = Some(self.succeeded.map_or(step, |earliest| earliest.min(step)));
+    }
+
+    /// A lookup failed.
+    pub(super) fn lookup_failed(&mut self) {
+        self.failed = true;
     }
 
     /// Applies a declaration. What lookups have earned stays.
-    fn declare(&mut self, task: Task) -> Observations {
+    pub(super) fn declare(&mut self, task: Task) -> Observations {
         let before = std::mem::replace(&mut self.classification, task.into());
         let changed = before != Classification::Unknown && before != self.classification;
         Observations::NONE

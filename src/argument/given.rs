@@ -1,0 +1,226 @@
+//! The arguments of one call, as they were given, sorted by what may be done with them.
+//!
+//! Values of the server's parameters are held under their canonical names. Note content is [`Sealed`]: it can be digested,
+//! and looked at only by who holds an [`InspectContent`], which exists only where the configuration sets `inspectContent`.
+//! A parameter that no table knows is sealed too, since what it holds is not known.
+
+use super::{Argument, Family, LaxBool, Role, doubled, lax_bool};
+use crate::note::text::Text;
+
+/// A JSON value, without loss.
+#[derive(Clone, PartialEq)]
+pub enum Json {
+    /// `null`.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number.
+    Number(f64),
+    /// A string.
+    Text(Text<'static>),
+    /// An array.
+    List(Vec<Json>),
+    /// An object's own entries, in order.
+    Object(Vec<(Text<'static>, Json)>),
+}
+
+/// Levels that an argument may be nested. Deeper ones count as not readable, which the server's own parser would say too.
+pub const DEPTH_MAX: usize = 100;
+
+/// The permission to look at note content. It can only be had from a configuration that sets `inspectContent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InspectContent(());
+
+impl InspectContent {
+    /// The permission, if the configuration gives it.
+    pub(crate) const fn granted(set: bool) -> Option<InspectContent> {
+        if set { Some(InspectContent(())) } else { None }
+    }
+}
+
+/// Note content: nobody looks at it without a permission, other than to digest it.
+pub struct Sealed(Json);
+
+impl Sealed {
+    /// The content, for who may look at it.
+    #[must_use]
+    pub fn open(&self, _: InspectContent) -> &Json {
+        &self.0
+    }
+
+    /// Puts the content into a one-way digest.
+    pub(crate) fn digest(&self, into: &mut super::super::policy::Digester) {
+        into.json(&self.0);
+    }
+}
+
+/// A value, and whether it may be looked at.
+pub enum Held {
+    /// A name, a path, a tag, a switch.
+    Open(Json),
+    /// Note content, or what is not known to be none.
+    Sealed(Sealed),
+}
+
+/// One argument.
+pub struct Entry {
+    /// The server's parameter; `None` for a name that no release takes.
+    pub family: Option<&'static Family>,
+    /// The name that the call used.
+    pub name: Text<'static>,
+    /// The value.
+    pub held: Held,
+}
+
+/// The arguments of a call: one JSON object.
+pub struct Given {
+    entries: Vec<Entry>,
+    doubled: bool,
+}
+
+impl std::fmt::Debug for Given {
+    /// Never a value: arguments do not reach a log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Given({} arguments)", self.entries.len())
+    }
+}
+
+impl Given {
+    /// Sorts the own entries of a call's arguments. `tool` is the server's own name of the tool.
+    #[must_use]
+    pub fn of(tool: Option<&str>, object: Vec<(Text<'static>, Json)>) -> Given {
+        let tool = tool.and_then(super::tool);
+        let family = |name: &Text<'_>| match tool {
+            Some(tool) => tool.family(name.as_str()?),
+            // Of a tool that no table knows, a name means what it means on the tools that write.
+            None => super::table::TOOLS.iter().find_map(|tool| tool.family(name.as_str()?)),
+        };
+        let entries: Vec<Entry> = object
+            .into_iter()
+            .map(|(name, value)| {
+                let family = family(&name);
+                let open = family.is_some_and(|family| family.role != Role::Content);
+                let held = if open { Held::Open(value) } else { Held::Sealed(Sealed(value)) };
+                Entry { family, name, held }
+            })
+            .collect();
+        let names = entries.iter().filter_map(|entry| entry.name.as_str());
+        let doubled = tool.is_some_and(|tool| doubled(tool, names).is_some());
+        Given { entries, doubled }
+    }
+
+    /// Whether one parameter is given under two names, which the server refuses.
+    #[must_use]
+    pub const fn is_doubled(&self) -> bool {
+        self.doubled
+    }
+
+    /// Every argument, in the order of the call.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// The value of a parameter by its canonical name, unless it is content.
+    #[must_use]
+    pub fn get(&self, parameter: &str) -> Option<&Json> {
+        self.entries.iter().find_map(|entry| match &entry.held {
+            Held::Open(value) if entry.family.is_some_and(|family| family.name == parameter) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// The text of a parameter; `None` where it is absent, null or no text.
+    #[must_use]
+    pub fn text(&self, parameter: &str) -> Option<&Text<'static>> {
+        match self.get(parameter)? {
+            Json::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether a parameter is given with another value than null.
+    #[must_use]
+    pub fn names(&self, parameter: &str) -> bool {
+        self.get(parameter).is_some_and(|value| *value != Json::Null)
+    }
+
+    /// A boolean parameter, as laxly as the server reads it.
+    #[must_use]
+    pub fn bool(&self, parameter: &str) -> LaxBool {
+        lax_bool(self.get(parameter).map(Json::argument).as_ref())
+    }
+}
+
+impl Json {
+    /// The value as far as the server's lax rules need it.
+    #[must_use]
+    pub fn argument(&self) -> Argument<'_> {
+        match self {
+            Json::Null => Argument::Null,
+            Json::Bool(value) => Argument::Bool(*value),
+            Json::Number(value) => Argument::Number(*value),
+            Json::Text(text) => Argument::Text(text.clone()),
+            Json::List(_) | Json::Object(_) => Argument::Composite,
+        }
+    }
+
+    /// Calls the function with every text in the value, keys included. Depth is bounded by [`DEPTH_MAX`].
+    pub fn each_text(&self, visit: &mut dyn FnMut(&Text<'static>)) {
+        match self {
+            Json::Text(text) => visit(text),
+            Json::List(items) => items.iter().for_each(|item| item.each_text(visit)),
+            Json::Object(entries) => entries.iter().for_each(|(key, value)| {
+                visit(key);
+                value.each_text(visit);
+            }),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+
+    /// The value of a `serde_json` value; `None` where it is nested too deeply.
+    #[must_use]
+    pub fn from_serde(value: &serde_json::Value) -> Option<Json> {
+        Json::from_serde_at(value, 0)
+    }
+
+    fn from_serde_at(value: &serde_json::Value, depth: usize) -> Option<Json> {
+        use serde_json::Value;
+        if depth > DEPTH_MAX {
+            return None;
+        }
+        Some(match value {
+            Value::Null => Json::Null,
+            Value::Bool(value) => Json::Bool(*value),
+            Value::Number(number) => Json::Number(number.as_f64()?),
+            Value::String(text) => Json::Text(Text::from(text.clone())),
+            Value::Array(items) => {
+                Json::List(items.iter().map(|item| Json::from_serde_at(item, depth + 1)).collect::<Option<_>>()?)
+            }
+            Value::Object(map) => Json::Object(
+                map.iter()
+                    .map(|(key, value)| Some((Text::from(key.clone()), Json::from_serde_at(value, depth + 1)?)))
+                    .collect::<Option<_>>()?,
+            ),
+        })
+    }
+}
+
+/// The arguments of a call.
+#[derive(Debug)]
+pub enum Arguments {
+    /// Not one JSON object: text that did not parse, a list, null, nothing; or nested beyond reading.
+    NotAnObject,
+    /// One JSON object.
+    Object(Given),
+}
+
+impl Arguments {
+    /// The arguments of a call of this tool, by the server's own name of it.
+    #[must_use]
+    pub fn of(tool: Option<&str>, value: &serde_json::Value) -> Arguments {
+        match Json::from_serde(value) {
+            Some(Json::Object(entries)) => Arguments::Object(Given::of(tool, entries)),
+            _ => Arguments::NotAnObject,
+        }
+    }
+}

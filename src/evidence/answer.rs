@@ -1,0 +1,180 @@
+//! The status part of a result, taken out of the result and owned.
+//!
+//! Whoever has the result (the binding, a recorded trail, a test) takes out what [`FIELDS`] and [`text_limit`] name, and
+//! nothing else crosses over.
+
+use super::{Field, Fields, Value};
+
+/// The fields of a structured value that a rule or an identity may look at.
+pub const FIELDS: &[&str] = &[
+    "error",
+    "results",
+    "nodes",
+    "projects",
+    "workspaces",
+    "action",
+    "moved",
+    "deleted",
+    "created",
+    "operation",
+    "type",
+    "note_type",
+    "title",
+    "text",
+    "file_path",
+    "permalink",
+    "fileCreated",
+];
+
+/// Characters of a heading that can matter: longer than every heading in the table.
+const HEADING_MAX: usize = 80;
+
+/// Characters of a field's text that can matter: a path can be long.
+pub const FIELD_MAX: usize = 4096;
+
+/// Characters of a text answer that are taken over, by the server's own name of the tool: of a write the lines under its
+/// heading, of `view_note` the frame around the note, of any other the heading alone.
+#[must_use]
+pub fn text_limit(tool: Option<&str>) -> usize {
+    match tool {
+        Some("write_note" | "edit_note") => 16 * 1024,
+        Some("view_note") => 1024,
+        _ => HEADING_MAX,
+    }
+}
+
+/// An owned [`Field`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerField {
+    /// A boolean.
+    Bool(bool),
+    /// A string.
+    Text(String),
+    /// A list with nothing in it.
+    EmptyList,
+    /// A list with something in it.
+    List,
+    /// A number or an object.
+    Other,
+}
+
+/// An owned [`Value`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing was there.
+    Absent,
+    /// The beginning of a text.
+    Text(String),
+    /// A boolean.
+    Bool(bool),
+    /// A list.
+    List,
+    /// An object's fields, those that are not null.
+    Object(AnswerFields),
+}
+
+/// The fields of a structured answer that are there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerFields(pub Vec<(&'static str, AnswerField)>);
+
+impl Fields for AnswerFields {
+    fn field(&self, name: &str) -> Field<'_> {
+        match self.0.iter().find(|(field, _)| *field == name).map(|(_, value)| value) {
+            None => Field::Null,
+            Some(AnswerField::Bool(value)) => Field::Bool(*value),
+            Some(AnswerField::Text(text)) => Field::Text(text),
+            Some(AnswerField::EmptyList) => Field::EmptyList,
+            Some(AnswerField::List) => Field::List,
+            Some(AnswerField::Other) => Field::Other,
+        }
+    }
+}
+
+impl Answer {
+    /// The answer as the rules look at it.
+    #[must_use]
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Answer::Absent => Value::Absent,
+            Answer::Text(text) => Value::Text(text),
+            Answer::Bool(value) => Value::Bool(*value),
+            Answer::List => Value::List,
+            Answer::Object(fields) => Value::Object(fields),
+        }
+    }
+
+    /// The status part of a result as the host's bridge delivers it: `{content, structuredContent?}`, or the text of an
+    /// error. The same walk that the binding makes over JS values.
+    #[must_use]
+    pub fn of_result(tool: Option<&str>, result: &serde_json::Value) -> Answer {
+        use serde_json::Value as Json;
+        let limit = text_limit(tool);
+        match result {
+            Json::String(text) => Answer::of_text(text, limit),
+            Json::Object(result) => {
+                let structured = result.get("structuredContent").map(|structured| match structured {
+                    Json::Object(fields) if fields.len() == 1 => fields.get("result").unwrap_or(structured),
+                    other => other,
+                });
+                match (structured, result.get("content")) {
+                    (Some(value), _) => Answer::of_json(value, limit),
+                    (None, Some(content)) => Answer::of_json(content, limit),
+                    (None, None) => Answer::Absent,
+                }
+            }
+            _ => Answer::Absent,
+        }
+    }
+
+    fn of_json(value: &serde_json::Value, limit: usize) -> Answer {
+        use serde_json::Value as Json;
+        match value {
+            Json::Null | Json::Number(_) => Answer::Absent,
+            Json::Bool(value) => Answer::Bool(*value),
+            Json::String(text) => Answer::of_text(text, limit),
+            // Content blocks: the first text speaks for all.
+            Json::Array(items) => match items.first().and_then(|item| item.get("text")) {
+                Some(Json::String(text)) => Answer::of_text(text, limit),
+                _ => Answer::List,
+            },
+            Json::Object(object) => Answer::Object(AnswerFields(
+                FIELDS
+                    .iter()
+                    .filter_map(|name| {
+                        let field = match object.get(*name)? {
+                            Json::Null => return None,
+                            Json::Bool(value) => AnswerField::Bool(*value),
+                            Json::String(text) => AnswerField::Text(text.chars().take(FIELD_MAX).collect()),
+                            Json::Array(items) if items.is_empty() => AnswerField::EmptyList,
+                            Json::Array(_) => AnswerField::List,
+                            Json::Number(_) | Json::Object(_) => AnswerField::Other,
+                        };
+                        Some((*name, field))
+                    })
+                    .collect(),
+            )),
+        }
+    }
+
+    /// Of a text: one that is a JSON object, or a list of one text block, is read as that.
+    #[must_use]
+    pub fn of_text(text: &str, limit: usize) -> Answer {
+        if text.trim_start().starts_with(['{', '['])
+            && let Ok(value) = serde_json::from_str::<serde_json::Value>(text)
+        {
+            return match value {
+                serde_json::Value::Array(items) if items.len() != 1 => Answer::List,
+                // Once: a text in a text in a text is nobody's answer.
+                value @ serde_json::Value::Array(_) => match value.pointer("/0/text").and_then(|text| text.as_str()) {
+                    Some(inner) => match serde_json::from_str::<serde_json::Value>(inner) {
+                        Ok(object @ serde_json::Value::Object(_)) => Answer::of_json(&object, limit),
+                        _ => Answer::Text(inner.chars().take(limit).collect()),
+                    },
+                    None => Answer::List,
+                },
+                value => Answer::of_json(&value, limit),
+            };
+        }
+        Answer::Text(text.chars().take(limit).collect())
+    }
+}

@@ -1,0 +1,392 @@
+//! `pathGuard`: would a path argument leave its project, reach a folder that other programs trust, or make a file that is
+//! not what its name looks like?
+//!
+//! Every argument is judged as it was given and as the server will have it after its own mapping and stripping, because the
+//! server checks a directory *before* it strips characters from it. Pure text: no disk, no symbolic links.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::unicode::{is_bidi, is_control, is_default_ignorable, is_pictographic, is_skin_tone};
+use crate::note::identifier::as_reference;
+use crate::note::path::{directory_at_worst, is_dot_dot, is_separator, title_as_written};
+use crate::note::python::strip;
+use crate::note::text::{CodePoint, Text};
+
+/// Longest title in bytes, after the server's mapping. The server writes to a temporary file whose name is 22 bytes longer
+/// than `title.md`; a longer note is reported as created and never reaches the disk (facts 4.1.7).
+pub const TITLE_MAX: usize = 230;
+
+/// Folders that other programs read commands, keys or code from.
+const RESERVED: [&str; 16] = [
+    ".git",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".husky",
+    ".githooks",
+    ".dsh",
+    ".zcode",
+    ".claude",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".cargo",
+    ".yarn",
+    ".mvn",
+    "node_modules",
+];
+
+/// A path-like argument of a write tool, by its canonical name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PathArgument {
+    /// `directory` of `write_note`.
+    Directory,
+    /// `destination_path` of `move_note`.
+    DestinationPath,
+    /// `destination_folder` of `move_note`.
+    DestinationFolder,
+    /// `identifier` of `edit_note`, `move_note` and `delete_note`.
+    Identifier,
+    /// `title` of `write_note`, as far as it becomes a file name.
+    Title,
+    /// `project_path` of `create_memory_project`.
+    ProjectPath,
+}
+
+impl PathArgument {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Directory,
+        Self::DestinationPath,
+        Self::DestinationFolder,
+        Self::Identifier,
+        Self::Title,
+        Self::ProjectPath,
+    ];
+
+    /// The canonical name, as the server's schema has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::DestinationPath => "destination_path",
+            Self::DestinationFolder => "destination_folder",
+            Self::Identifier => "identifier",
+            Self::Title => "title",
+            Self::ProjectPath => "project_path",
+        }
+    }
+
+    /// The argument called `name` on any write tool, aliases included (`folder`, `to`, …).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "directory" | "folder" | "dir" | "path" => Self::Directory,
+            "destination_path" | "dest_path" | "new_path" | "to" | "destination" => Self::DestinationPath,
+            "destination_folder" | "dest_folder" | "to_folder" => Self::DestinationFolder,
+            "identifier" => Self::Identifier,
+            "title" => Self::Title,
+            "project_path" => Self::ProjectPath,
+            _ => return None,
+        })
+    }
+}
+
+/// Why a path is unsafe. Holds no part of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unsafe {
+    /// A `..` segment, as given or once the server has stripped it.
+    DotDot,
+    /// Starts at the root of the file system.
+    Absolute,
+    /// Starts with a drive letter.
+    Drive,
+    /// A network path (`\\server\share`).
+    Unc,
+    /// Starts at somebody's home folder.
+    Home,
+    /// A segment that other programs trust.
+    Reserved,
+    /// A backslash, which is a separator on some systems.
+    Backslash,
+    /// A colon, which opens an alternate stream on some systems.
+    Colon,
+    /// A control character.
+    Control,
+    /// A character that changes the direction of text.
+    Bidi,
+    /// A character that shows nothing.
+    Ignorable,
+    /// Nothing is left of the title.
+    Empty,
+    /// The title is longer than [`TITLE_MAX`].
+    TooLong,
+    /// The title is a Windows device.
+    Device,
+}
+
+impl Unsafe {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::DotDot,
+        Self::Absolute,
+        Self::Drive,
+        Self::Unc,
+        Self::Home,
+        Self::Reserved,
+        Self::Backslash,
+        Self::Colon,
+        Self::Control,
+        Self::Bidi,
+        Self::Ignorable,
+        Self::Empty,
+        Self::TooLong,
+        Self::Device,
+    ];
+
+    /// A stable phrase that completes "the argument …".
+    #[must_use]
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::DotDot => "has a `..` segment",
+            Self::Absolute => "is an absolute path",
+            Self::Drive => "starts with a drive letter",
+            Self::Unc => "is a network path",
+            Self::Home => "is a path in a home folder",
+            Self::Reserved => "has a reserved folder name",
+            Self::Backslash => "has a backslash",
+            Self::Colon => "has a colon",
+            Self::Control => "has a control character",
+            Self::Bidi => "has a character that changes the direction of text",
+            Self::Ignorable => "has an invisible character",
+            Self::Empty => "leaves no file name",
+            Self::TooLong => "is too long for a file name",
+            Self::Device => "is the name of a device on Windows",
+        }
+    }
+}
+
+/// Judges one argument. `None`: nothing found. Linear in the length of `value`.
+#[must_use]
+pub fn check_path(argument: PathArgument, value: &Text<'_>) -> Option<Unsafe> {
+    let points: Vec<CodePoint> = value.code_points().collect();
+    match argument {
+        PathArgument::Title => check_title(&points),
+        PathArgument::Directory => check_folder(&points, Root::Allowed).or_else(|| check_stripped(&points)),
+        PathArgument::DestinationFolder => check_folder(&points, Root::Allowed),
+        PathArgument::DestinationPath => check_folder(&points, Root::Refused),
+        PathArgument::Identifier => check_identifier(&points),
+        PathArgument::ProjectPath => check_project_path(&points),
+    }
+}
+
+/// Whether a lone `/` is the project's root.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Root {
+    Allowed,
+    Refused,
+}
+
+fn check_folder(points: &[CodePoint], root: Root) -> Option<Unsafe> {
+    if let Some(found) = check_characters(points) {
+        return Some(found);
+    }
+    // The server strips outer white space before it looks at the path's start.
+    let trimmed = strip(points);
+    if root == Root::Allowed && trimmed == ['/' as CodePoint] {
+        return None;
+    }
+    if let Some(found) = check_start(trimmed) {
+        return Some(found);
+    }
+    if has(trimmed, '\\') {
+        return Some(Unsafe::Backslash);
+    }
+    if has(trimmed, ':') {
+        return Some(Unsafe::Colon);
+    }
+    check_segments(trimmed)
+}
+
+/// The form that the server makes of a directory, pass by pass (`note::path` says why there are two).
+fn check_stripped(points: &[CodePoint]) -> Option<Unsafe> {
+    let first = directory_at_worst(points);
+    check_segments(&first).or_else(|| check_segments(&directory_at_worst(&first)))
+}
+
+fn check_identifier(points: &[CodePoint]) -> Option<Unsafe> {
+    let given = strip(points);
+    let reference = as_reference(given);
+    for form in [given, &reference] {
+        let start = match check_start(form) {
+            // `C: drive` and `~tilde` are titles; a path has a separator.
+            Some(Unsafe::Drive) => form.get(2).is_some_and(|third| is_separator(*third)),
+            Some(Unsafe::Home) => form.len() == 1 || form.iter().any(|point| is_separator(*point)),
+            Some(_) => true,
+            None => false,
+        };
+        if start {
+            return check_start(form);
+        }
+        if let Some(found) = check_segments(form) {
+            return Some(found);
+        }
+        // `edit_note` makes a missing note: what is before the last slash becomes its directory.
+        let folder = form
+            .iter()
+            .rposition(|point| *point == CodePoint::from('/'))
+            .and_then(|slash| form.get(..slash))
+            .unwrap_or_default();
+        if let Some(found) = check_stripped(folder) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+fn check_project_path(points: &[CodePoint]) -> Option<Unsafe> {
+    if let Some(found) = check_characters(points) {
+        return Some(found);
+    }
+    let trimmed = strip(points);
+    match check_start(trimmed) {
+        // A project's folder is absolute by nature; on Windows that is a drive and a separator.
+        Some(Unsafe::Absolute) | None => {}
+        Some(Unsafe::Drive) if trimmed.get(2).is_some_and(|third| is_separator(*third)) => {}
+        found => return found,
+    }
+    check_segments(trimmed)
+}
+
+/// How a path may start so that it is not below the project's folder.
+fn check_start(path: &[CodePoint]) -> Option<Unsafe> {
+    let at = |index: usize| path.get(index).copied().and_then(char::from_u32);
+    match (at(0), at(1)) {
+        (Some('\\'), Some('\\')) | (Some('/'), Some('/')) => Some(Unsafe::Unc),
+        (Some('/' | '\\'), _) => Some(Unsafe::Absolute),
+        (Some('~'), _) => Some(Unsafe::Home),
+        (Some(letter), Some(':')) if letter.is_ascii_alphabetic() => Some(Unsafe::Drive),
+        _ => None,
+    }
+}
+
+/// Characters that no folder name should have, because what is shown and what is stored differ.
+fn check_characters(points: &[CodePoint]) -> Option<Unsafe> {
+    points.iter().find_map(|point| match *point {
+        point if is_control(point) => Some(Unsafe::Control),
+        point if is_bidi(point) => Some(Unsafe::Bidi),
+        point if is_default_ignorable(point) => Some(Unsafe::Ignorable),
+        _ => None,
+    })
+}
+
+fn check_segments(path: &[CodePoint]) -> Option<Unsafe> {
+    // Outer spaces do not make it another folder everywhere, so ` ..` counts as well.
+    if path.split(|point| is_separator(*point)).any(|segment| is_dot_dot(strip(segment))) {
+        return Some(Unsafe::DotDot);
+    }
+    has_reserved_segment(path).then_some(Unsafe::Reserved)
+}
+
+/// Compares segments as the file systems in use fold names: any case, compatibility forms, invisible characters ignored,
+/// trailing dots and spaces trimmed.
+fn has_reserved_segment(path: &[CodePoint]) -> bool {
+    let folded: String = path
+        .iter()
+        .filter(|point| !is_default_ignorable(**point))
+        .map(|point| char::from_u32(*point).unwrap_or(char::REPLACEMENT_CHARACTER))
+        .nfkc()
+        // Upper case first: the file systems that ignore case fold to it, and `ı` becomes an `i` only that way.
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect();
+    folded
+        .split(['/', '\\'])
+        .map(|segment| segment.trim_end_matches(['.', ' ']))
+        .any(|segment| RESERVED.contains(&segment))
+}
+
+fn check_title(points: &[CodePoint]) -> Option<Unsafe> {
+    let title = title_as_written(points);
+    if strip(&title).is_empty() {
+        return Some(Unsafe::Empty);
+    }
+    let text = Text::from_code_points(title.iter().copied());
+    if text.as_bytes().len() > TITLE_MAX {
+        return Some(Unsafe::TooLong);
+    }
+    let found = title.iter().enumerate().find_map(|(at, point)| match *point {
+        point if is_control(point) => Some(Unsafe::Control),
+        point if is_bidi(point) => Some(Unsafe::Bidi),
+        point if is_default_ignorable(point) && !is_orthography(&title, at) => Some(Unsafe::Ignorable),
+        _ => None,
+    });
+    found.or_else(|| is_device(&title).then_some(Unsafe::Device))
+}
+
+/// Whether the invisible character at `at` is part of ordinary writing: a variation selector or a joiner inside an emoji
+/// sequence, or a (non-)joiner between letters, as Persian and the Indic scripts need it.
+fn is_orthography(title: &[CodePoint], at: usize) -> bool {
+    const ZWNJ: CodePoint = 0x200C;
+    const ZWJ: CodePoint = 0x200D;
+    const KEYCAP: CodePoint = 0x20E3;
+    let (before, after) = title.split_at(at);
+    let next = after.get(1).copied();
+    let last = before.last().copied();
+    match after.first().copied() {
+        Some(0xFE0E | 0xFE0F) => match last {
+            // `1`, VS16, keycap is an emoji; `1`, VS16 alone only looks like a `1`.
+            Some(0x23 | 0x2A | 0x30..=0x39) => next == Some(KEYCAP),
+            Some(last) => is_pictographic(last),
+            None => false,
+        },
+        Some(ZWJ) if joins_emoji(before, next) => true,
+        Some(ZWNJ | ZWJ) => {
+            // A virama or another mark may stand between the letter and the joiner.
+            let letter = before.iter().rev().find(|point| !is_mark(**point));
+            letter.is_some_and(|point| is_letter(*point)) && next.is_some_and(is_letter)
+        }
+        _ => false,
+    }
+}
+
+fn joins_emoji(before: &[CodePoint], next: Option<CodePoint>) -> bool {
+    let base = match before {
+        [.., base, 0xFE0F] => Some(*base),
+        [.., base, tone] if is_skin_tone(*tone) => Some(*base),
+        [.., base] => Some(*base),
+        [] => None,
+    };
+    base.is_some_and(is_pictographic) && next.is_some_and(is_pictographic)
+}
+
+fn is_letter(point: CodePoint) -> bool {
+    char::from_u32(point).is_some_and(char::is_alphabetic)
+}
+
+fn is_mark(point: CodePoint) -> bool {
+    char::from_u32(point).is_some_and(is_combining_mark)
+}
+
+/// Windows opens a device for `CON`, and for `con.anything`.
+fn is_device(title: &[CodePoint]) -> bool {
+    let name: String = title
+        .iter()
+        .map(|point| char::from_u32(*point).unwrap_or(char::REPLACEMENT_CHARACTER))
+        .nfkc()
+        .flat_map(char::to_uppercase)
+        .collect();
+    let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
+    match stem {
+        "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" => true,
+        _ => stem
+            .strip_prefix("COM")
+            .or_else(|| stem.strip_prefix("LPT"))
+            .is_some_and(|port| matches!(port.as_bytes(), [b'1'..=b'9'])),
+    }
+}
+
+fn has(points: &[CodePoint], character: char) -> bool {
+    points.contains(&CodePoint::from(character))
+}

@@ -1,0 +1,70 @@
+//! What a call asks for, read from its arguments once, when it is judged.
+
+use super::digest::{self, DigestKey, Digester};
+use super::target::{ProjectArguments, Target};
+use super::turn::{ReadRequest, WriteRequest};
+use crate::argument::given::{Given, Json};
+use crate::evidence::proof_of;
+use crate::tool::{Known, Tool};
+
+impl ReadRequest {
+    pub(super) fn of(tool: Tool, given: Option<&Given>) -> ReadRequest {
+        let raw = tool.known.map_or("", Known::raw);
+        let Some(given) = given else {
+            return ReadRequest {
+                known: tool.known,
+                proof: crate::evidence::Proof::Nothing,
+                identifier: None,
+                projects: ProjectArguments::default(),
+                switches: false,
+            };
+        };
+        let projects = ProjectArguments::of(given);
+        let identifier = match tool.known {
+            Some(Known::ReadContent) => given.text("path"),
+            _ => given.text("identifier"),
+        };
+        ReadRequest {
+            known: tool.known,
+            proof: proof_of(raw, |name| given.get(name).map(Json::argument)),
+            identifier: identifier.cloned(),
+            switches: projects.stated() || routes(given, true),
+            projects,
+        }
+    }
+}
+
+/// Parameters that say which note a write is about; they are not part of what it does to it.
+const TARGET: &[&str] = &["title", "directory", "identifier", "project", "project_id", "workspace", "overwrite"];
+
+impl WriteRequest {
+    pub(super) fn of(key: &DigestKey, tool: Tool, given: &Given, overwrites: bool) -> WriteRequest {
+        let raw = tool.known.map_or("", Known::raw);
+        let target = Target::of(tool.known, given);
+        let mut digester = Digester::new(key);
+        target.digest(&mut digester);
+        digester.bytes(&[u8::from(overwrites)]);
+        // A project call is about a project: all its arguments are what it does.
+        let skip = if matches!(target, Target::None) { &[][..] } else { TARGET };
+        let projects = ProjectArguments::of(given);
+        let is_project_call = matches!(tool.known, Some(Known::CreateMemoryProject | Known::DeleteProject));
+        WriteRequest {
+            known: tool.known,
+            effect: digest::of_effect(key, raw, given, skip),
+            target_digest: digester.finish(),
+            target,
+            directory: given.bool("is_directory").may_be_true(false),
+            switches: is_project_call || projects.stated() || routes(given, false),
+            projects,
+        }
+    }
+}
+
+/// Whether an identifier, a path or a query may route the call to another project: by a `memory://` URL, and of a read by a
+/// plain one with a slash too.
+fn routes(given: &Given, read: bool) -> bool {
+    ["identifier", "path", "query", "url", "id"].iter().filter_map(|name| given.text(name)).any(|text| {
+        let bytes = text.as_bytes().trim_ascii_start();
+        bytes.starts_with(b"memory://") || (read && bytes.contains(&b'/')) || bytes.windows(2).any(|pair| pair == b"::")
+    })
+}
