@@ -5,7 +5,13 @@
 export declare function addonVersion(): string
 
 /** What a human reads who is asked to approve the call. */
-export declare function approvalReason(name: string, word: number, args: unknown): string
+export declare function approvalReason(name: string, tool: number, word: number, args: unknown): string
+
+/**
+ * What `pathGuard` says of one path-like argument of a write: `directory`, `destination_path`, `destination_folder`,
+ * `identifier`, `title`, `project_path`, or another name that the server takes for one of them. Throws on any other.
+ */
+export declare function checkPath(argument: string, value: string): PathCheck
 
 /** Forgets a session. */
 export declare function closeSession(policy: number, session: number): void
@@ -108,13 +114,15 @@ export interface Described {
   classification: string
   /** `none`, `failed`, `pending` or `satisfied`. */
   lookup: string
+  /** The argument at fault, by the server's name of it. */
+  argument?: string
   /** What was noticed besides. */
   observations: Array<string>
 }
 
 /** A settlement in readable form. */
 export interface DescribedSettlement {
-  /** `not-reached`, `failed` or `succeeded`; absent where the call was not open any more. */
+  /** `not-reached`, `failed`, `succeeded` or `unknown`; absent where the call was not open any more. */
   outcome?: string
   /** What was noticed. */
   observations: Array<string>
@@ -161,12 +169,47 @@ export interface Holdings {
  * Judges a call and returns the verdict's word.
  *
  * `call` is the caller's number of the call, `tool` comes from `toolId`, `place` is one of the `PLACE_` constants.
- * `args` are the arguments that would run; they are looked at only for a tool that writes, and must be plain data.
+ * `args` are the arguments that would run, and must be plain data. Note content among them is digested and not looked
+ * at, unless the configuration sets `inspectContent`.
  */
 export declare function judge(policy: number, call: number, tool: number, place: number, session: number, turn: number, step: number, args: unknown): number
 
+/** What records want to know of a judged call, besides the verdict. */
+export interface JudgedDetail {
+  /** For a write whose arguments could be read: whether it is a `write_note` that replaces nothing. */
+  creates?: boolean
+  /** The class of a secret that was found; never the secret. */
+  secretClass?: string
+}
+
+/** What records want to know of the call that was judged last, besides the verdict. */
+export declare function lastJudged(policy: number): JudgedDetail | null
+
+/**
+ * The names that Basic Memory gives to the note of a `write_note` call, as far as they do not depend on what is on disk:
+ * `filePath` is null where the server would refuse the call or the path is not proven, `permalink` where it is not
+ * proven. Without a project, the permalink is that of a server that puts no project before it.
+ */
+export declare function noteIdentity(title: string, directory: string, project?: string | undefined | null): NoteIdentity
+
+/** The names of a note that a call would write. */
+export interface NoteIdentity {
+  /** Path below the project's folder; null where the server would refuse, or where it is not proven. */
+  filePath: string | null
+  /** Permalink of a new note at that path; null where it is not proven. */
+  permalink: string | null
+}
+
 /** Begins to follow a session and returns its number. */
 export declare function openSession(policy: number): number
+
+/** What the path guard says of one argument. */
+export interface PathCheck {
+  /** Whether the guard fires. */
+  unsafe: boolean
+  /** Why: a phrase that completes "the argument …"; null where it does not fire. */
+  why: string | null
+}
 
 /** Added to the place: the agent does not see the control tool. */
 export declare const PLACE_CONTROL_HIDDEN: number
@@ -210,7 +253,8 @@ export declare function readConfig(raw: unknown): ConfigReading
 /**
  * Settles a call whose result arrived in this step of the session, and returns the settlement's word.
  *
- * `value` is the result's value, `{content, structuredContent?}`; its status part is looked at, and only for a lookup.
+ * `value` is the result's value, `{content, structuredContent?}`, or the text of an error. Only its status part is looked
+ * at: the heading, the fields that say what became of the call, and those that name the note.
  */
 export declare function settle(policy: number, session: number, call: number, tool: number, facts: number, step: number, value: unknown): number
 

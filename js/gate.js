@@ -212,7 +212,7 @@ export class Gate {
     const ticket = this.#judge(exec, name, args, 'pre-execute')
     if (ticket.enforcement === 'denied') return this.#deny(ticket.text)
     if (ticket.enforcement !== 'asked') return undefined
-    const reason = this.#core.addon.approvalReason(name, ticket.word, plain(args))
+    const reason = this.#core.addon.approvalReason(name, ticket.tool.id, ticket.word, plain(args))
     ticket.ask = { callId: exec.callId, reason, id: undefined, approved: false }
     if (typeof ticket.place === 'object') {
       const asked = this.#asked.get(ticket.place.track) ?? new Set()
@@ -278,7 +278,7 @@ export class Gate {
   #word(exec, call, tool, place, args) {
     const { addon, handle } = this.#core
     // Only what cannot change or run code of its own crosses over.
-    const read = tool.writes ? plain(args) : undefined
+    const read = tool.class === 'control' ? undefined : plain(args)
     if (place === 'no-agent') return addon.judge(handle, call, tool.id, addon.PLACE_NO_AGENT, 0, 0, 0, read)
     if (place === 'unknown') return addon.judge(handle, call, tool.id, addon.PLACE_UNKNOWN, 0, 0, 0, read)
     const { track, turn, counted, step } = place
@@ -402,7 +402,8 @@ export class Gate {
     if (typeof place === 'object' && place.track.number !== undefined) {
       const { track } = place
       const step = Math.max(place.step, this.#position.stepNow(track))
-      const value = tool.class === 'search' ? plain(result.value) : undefined
+      // Of an error, what the server or the host said of it: its beginning tells a refusal from a call that may have run.
+      const value = result.isError === false ? plain(result.value) : result.error?.message
       const number = /** @type {number} */ (track.number)
       const word = addon.settle(handle, number, ticket.call, tool.id, facts, step, value)
       const { outcome, observations } = addon.describeSettlement(word)

@@ -26,6 +26,7 @@ export interface Exec {
 export interface ExecResult {
   readonly isError: boolean
   readonly value?: unknown
+  readonly error?: { readonly message?: string }
 }
 
 export interface SessionEvent {

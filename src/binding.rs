@@ -20,19 +20,21 @@ mod describe;
 mod state;
 mod value;
 
+use napi::JsString;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
 use crate::argument::given::Arguments;
 use crate::config::Config;
 use crate::evidence::answer::Answer;
+use crate::guard::path::PathArgument;
 use crate::policy::{Arrival, Call, CallId, Position, SessionId, Task, TurnId};
 use crate::reason::{Code, Context};
 use crate::tool::{Class, Tool};
 use crate::verdict::{Verdict, denial_code, enforce};
 use describe::{
-    Compatibility, ConfigReading, ControlTool, Described, DescribedSettlement, Holdings, JudgedDetail, PolicyInfo,
-    Vocabulary,
+    Compatibility, ConfigReading, ControlTool, Described, DescribedSettlement, Holdings, JudgedDetail, NoteIdentity,
+    PathCheck, PolicyInfo, Vocabulary,
 };
 use state::{Fault, guarded, with};
 
@@ -227,7 +229,7 @@ pub fn settle(
             step,
         };
         let settled = with(policy, |p| {
-            state::trusting(p, session, |p| p.policy.settle(SessionId(session), CallId(call), tool.server, &arrival))
+            state::trusting(p, session, |p| p.policy.settle(SessionId(session), CallId(call), &arrival))
         })?;
         Ok(settled.word())
     })
@@ -316,6 +318,26 @@ pub fn vocabulary() -> Result<Vocabulary> {
 #[napi]
 pub fn control_tool() -> Result<ControlTool> {
     guarded("controlTool", || Ok(ControlTool::new()))
+}
+
+/// The names that Basic Memory gives to the note of a `write_note` call, as far as they do not depend on what is on disk:
+/// `filePath` is null where the server would refuse the call or the path is not proven, `permalink` where it is not
+/// proven. Without a project, the permalink is that of a server that puts no project before it.
+#[napi]
+pub fn note_identity(title: JsString<'_>, directory: JsString<'_>, project: Option<String>) -> Result<NoteIdentity> {
+    guarded("noteIdentity", || {
+        Ok(NoteIdentity::of(&value::js_text(title)?, &value::js_text(directory)?, project.as_deref()))
+    })
+}
+
+/// What `pathGuard` says of one path-like argument of a write: `directory`, `destination_path`, `destination_folder`,
+/// `identifier`, `title`, `project_path`, or another name that the server takes for one of them. Throws on any other.
+#[napi]
+pub fn check_path(argument: String, value: JsString<'_>) -> Result<PathCheck> {
+    guarded("checkPath", || {
+        let argument = PathArgument::from_name(&argument).ok_or(Fault::NoPathArgument)?;
+        Ok(PathCheck::of(crate::guard::path::check_path(argument, &value::js_text(value)?)))
+    })
 }
 
 /// How much a policy holds: for tests and for operators who look for a leak.

@@ -70,6 +70,7 @@ impl Vocabulary for LookupEvidence {
 
 /// A configuration that holds together.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of the configuration")]
 pub struct Config {
     /// Whether decisions are taken and applied.
     pub mode: Mode,

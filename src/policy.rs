@@ -326,7 +326,7 @@ impl Policy {
         };
         // From here on the connection may be on its way to another project.
         connection.switches += u64::from(open.may_switch());
-        turn.follow(call.id, open);
+        turn.follow(call.id, tool.server, open);
         if judged.verdict.denies() {
             turn.denied();
         }
@@ -347,9 +347,9 @@ impl Policy {
 
     /// Takes note of a call's result. A result of a call that is not open, because its turn has ended or because it
     /// was settled before, changes nothing.
-    pub fn settle(&mut self, session: SessionId, call: CallId, server: u16, arrival: &Arrival) -> Settled {
+    pub fn settle(&mut self, session: SessionId, call: CallId, arrival: &Arrival) -> Settled {
         let Some(Some(turn)) = self.sessions.get_mut(&session) else { return Settled::NOTHING };
-        let Some(open) = turn.take(call) else { return Settled::NOTHING };
+        let Some((server, open)) = turn.take(call) else { return Settled::NOTHING };
         let connection = self.connections.entry(server).or_default();
         settle::settle(&self.options, turn, connection, open, arrival)
     }

@@ -313,6 +313,7 @@ impl Code {
     /// What the model is told when a call is denied with this code: the code, the missing precondition and the exact
     /// next call, or that there is none. Never empty. For an allowing code, the plain name.
     #[must_use]
+    #[allow(clippy::too_many_lines, reason = "one table, one text each")]
     pub fn text(self, context: Context<'_>) -> String {
         let Context { search_tool: search, read_tool: read, .. } = context;
         let argument = context.argument.map_or("an argument", ArgumentName::name);

@@ -1,10 +1,15 @@
 //! What JS sees of the core's values: objects with readable names, made by `From` and never decided on here.
 
+use napi::Either;
+use napi::bindgen_prelude::Null;
 use napi_derive::napi;
 
 use super::state::Instance;
 use crate::config::POLICY_VERSION;
 use crate::config::{Config, Problem, Step};
+use crate::note::path::note_path;
+use crate::note::permalink;
+use crate::note::text::Text;
 use crate::policy::{Classification, Judged, Outcome, Recall, Settled, Task};
 use crate::reason::{self, Code, Context, Kind, Observation, Observations};
 use crate::tool::Known;
@@ -28,7 +33,7 @@ pub struct ConfigReading {
 pub struct ConfigProblem {
     /// Keys and list positions from the root.
     #[napi(ts_type = "Array<string | number>")]
-    pub path: Vec<napi::Either<String, u32>>,
+    pub path: Vec<Either<String, u32>>,
     /// Stable code.
     pub code: String,
     /// What is wrong and what to do.
@@ -45,8 +50,8 @@ impl From<Problem> for ConfigProblem {
                 .path
                 .into_iter()
                 .map(|step| match step {
-                    Step::Key(key) => napi::Either::A(key),
-                    Step::Index(index) => napi::Either::B(u32::try_from(index).unwrap_or(u32::MAX)),
+                    Step::Key(key) => Either::A(key),
+                    Step::Index(index) => Either::B(u32::try_from(index).unwrap_or(u32::MAX)),
                 })
                 .collect(),
             code: code.unwrap_or_default(),
@@ -302,6 +307,46 @@ impl ControlTool {
             complex: reason::control_accepted(Task::Complex).to_owned(),
         }
     }
+}
+
+/// The names of a note that a call would write.
+#[napi(object)]
+pub struct NoteIdentity {
+    /// Path below the project's folder; null where the server would refuse, or where it is not proven.
+    #[napi(ts_type = "string | null")]
+    pub file_path: Either<String, Null>,
+    /// Permalink of a new note at that path; null where it is not proven.
+    #[napi(ts_type = "string | null")]
+    pub permalink: Either<String, Null>,
+}
+
+impl NoteIdentity {
+    pub(super) fn of(title: &Text<'_>, directory: &Text<'_>, project: Option<&str>) -> NoteIdentity {
+        let path = note_path(title, directory).ok();
+        let permalink = path.as_ref().and_then(|path| permalink::of_path(path.as_str(), project));
+        NoteIdentity { file_path: or_null(path.map(|path| path.as_str().to_owned())), permalink: or_null(permalink) }
+    }
+}
+
+/// What the path guard says of one argument.
+#[napi(object)]
+pub struct PathCheck {
+    /// Whether the guard fires.
+    #[napi(js_name = "unsafe")]
+    pub is_unsafe: bool,
+    /// Why: a phrase that completes "the argument …"; null where it does not fire.
+    #[napi(ts_type = "string | null")]
+    pub why: Either<String, Null>,
+}
+
+impl PathCheck {
+    pub(super) fn of(found: Option<crate::guard::path::Unsafe>) -> PathCheck {
+        PathCheck { is_unsafe: found.is_some(), why: or_null(found.map(|found| found.why().to_owned())) }
+    }
+}
+
+fn or_null(text: Option<String>) -> Either<String, Null> {
+    text.map_or(Either::B(Null), Either::A)
 }
 
 /// How much a policy holds.

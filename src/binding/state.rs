@@ -31,6 +31,11 @@ pub(super) enum Fault {
     BadTool,
     #[error("not a word of this version's vocabulary")]
     BadWord,
+    #[error(
+        "no path-like argument: it is one of directory, destination_path, destination_folder, identifier, title, \
+         project_path"
+    )]
+    NoPathArgument,
     #[error("too many policies in this process")]
     TooMany,
     #[error("POLICY_INTERNAL_ERROR: {entry} panicked{place}")]

@@ -119,6 +119,11 @@ fn text(value: Unknown<'_>) -> Result<Text<'static>> {
     Ok(Text::from_utf16(units(utf16.as_slice())))
 }
 
+/// A string argument as the UTF-16 that it is.
+pub(super) fn js_text(value: JsString<'_>) -> Result<Text<'static>> {
+    Ok(Text::from_utf16(units(value.into_utf16()?.as_slice())))
+}
+
 /// The last unit is the terminator that napi appends: no part of the text.
 fn units(with_terminator: &[u16]) -> &[u16] {
     with_terminator.split_last().map_or(&[][..], |(_, units)| units)

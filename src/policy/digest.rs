@@ -81,7 +81,9 @@ impl Digester {
             Json::List(items) => {
                 self.tag(b'[');
                 self.count(items.len());
-                items.iter().for_each(|item| self.json(item));
+                for item in items {
+                    self.json(item);
+                }
             }
             Json::Object(entries) => {
                 self.tag(b'{');

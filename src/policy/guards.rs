@@ -215,7 +215,7 @@ pub(super) fn overwrites(options: &Options, given: &Given) -> bool {
 }
 
 /// Whether `edit_note` replaces text. Operations are case-sensitive; one that is not known to only add counts as replacing.
-fn edits_replace(given: &Given) -> bool {
+pub(super) fn edits_replace(given: &Given) -> bool {
     const ADDS: [&str; 4] = ["append", "prepend", "insert_before_section", "insert_after_section"];
     !given.text("operation").and_then(|text| text.as_str()).is_some_and(|operation| ADDS.contains(&operation))
 }

@@ -53,6 +53,11 @@ impl WriteRequest {
             effect: digest::of_effect(key, raw, given, skip),
             target_digest: digester.finish(),
             target,
+            replaces: match tool.known {
+                Some(Known::WriteNote) => overwrites,
+                Some(Known::EditNote) => super::guards::edits_replace(given),
+                _ => false,
+            },
             directory: given.bool("is_directory").may_be_true(false),
             switches: is_project_call || projects.stated() || routes(given, false),
             projects,

@@ -1,12 +1,13 @@
 //! What follows from a result: for lookups, for what the turn knows of notes, and for the connection's project.
 
 use super::guards::known_by;
-use super::memory::Order;
+use super::memory::{Known as KnownBy, Order};
 use super::target::{Keys, Named, Target};
 use super::turn::{Open, ReadRequest, Turn, WriteRequest};
 use super::{Arrival, Connection, Options, Outcome, Settled};
 use crate::config::LookupEvidence;
 use crate::evidence::{self, Finding, Proof, Value};
+use crate::note::text::Text;
 use crate::reason::{Observation, Observations};
 use crate::tool::Known;
 
@@ -159,19 +160,34 @@ fn done(
     }
     match write.known {
         Some(Known::WriteNote) => {
+            // Content can set a permalink, so what it replaced may have had another.
+            if write.replaces {
+                turn.memory.identifiers_change();
+            }
             remember(turn, write, named.clone(), true);
             turn.memory.prove(keys.named(&named, &write.projects, was_switched));
         }
         Some(Known::EditNote) => {
-            let known_by = known_by(keys, write);
+            let named_keys = keys.named(&named, &write.projects, was_switched);
             // An edit shows the model nothing of what was there before: what was known stays known, and only what the
             // edit itself created is known by it.
-            let known = created(value) || turn.memory.knows(&known_by, Order::default());
-            turn.memory.identifiers_change();
+            let known = created(value) || turn.memory.knows(&known_by(keys, write), Order::default()) || {
+                let by_path = KnownBy { path: named_keys.clone(), ..KnownBy::default() };
+                turn.memory.knows(&by_path, Order::default())
+            };
+            // Replaced text can be a title or a permalink.
+            if write.replaces {
+                turn.memory.identifiers_change();
+            }
             remember(turn, write, named.clone(), true);
             if known {
-                turn.memory
-                    .prove(keys.named(&named, &write.projects, was_switched).into_iter().chain(known_by.identifier));
+                let identifier = match &write.target {
+                    Target::Identifier(text) if !write.replaces || names_exactly(text, &named) => {
+                        keys.identifier(text, &write.projects)
+                    }
+                    _ => Vec::new(),
+                };
+                turn.memory.prove(named_keys.into_iter().chain(identifier));
             }
         }
         Some(Known::MoveNote) => {
@@ -198,6 +214,16 @@ fn remove(turn: &mut Turn, write: &WriteRequest, path: Option<String>) {
     if let Target::Identifier(identifier) = &write.target {
         turn.memory.remove(identifier.clone(), path, write.directory);
     }
+}
+
+/// Whether an identifier is the note's path or permalink as the result has them, so that it still reaches the note after an
+/// edit that may have changed its title.
+fn names_exactly(identifier: &Text<'_>, named: &Named) -> bool {
+    let Some(identifier) = identifier.as_str() else { return false };
+    let path = named.file_path.as_deref();
+    path == Some(identifier)
+        || path.and_then(|path| path.strip_suffix(".md")) == Some(identifier)
+        || named.permalink.as_deref() == Some(identifier)
 }
 
 /// Whether an edit says that it made the note.

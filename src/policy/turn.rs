@@ -143,6 +143,8 @@ pub(super) struct WriteRequest {
     pub(super) target_digest: Digest,
     pub(super) projects: ProjectArguments,
     pub(super) directory: bool,
+    /// It replaces text of a note that exists: an overwrite, or an edit that does not only add.
+    pub(super) replaces: bool,
     /// It may switch the connection to another project.
     pub(super) switches: bool,
 }
@@ -157,7 +159,8 @@ pub(super) struct Turn {
     succeeded: Option<u32>,
     failed: bool,
     running: usize,
-    open: BTreeMap<CallId, Open>,
+    /// Each with the index of its server.
+    open: BTreeMap<CallId, (u16, Open)>,
     pub(super) memory: Memory,
 }
 
@@ -208,20 +211,20 @@ impl Turn {
     }
 
     /// Follows a call to its result.
-    pub(super) fn follow(&mut self, id: CallId, open: Open) {
+    pub(super) fn follow(&mut self, id: CallId, server: u16, open: Open) {
         while self.open.len() >= MAX_OPEN {
             let Some((oldest, _)) = self.open.first_key_value() else { break };
             self.take(*oldest);
         }
         self.running += usize::from(matches!(open, Open::Lookup { .. }));
-        self.open.insert(id, open);
+        self.open.insert(id, (server, open));
     }
 
     /// Follows a call no more.
-    pub(super) fn take(&mut self, id: CallId) -> Option<Open> {
-        let open = self.open.remove(&id)?;
+    pub(super) fn take(&mut self, id: CallId) -> Option<(u16, Open)> {
+        let (server, open) = self.open.remove(&id)?;
         self.running -= usize::from(matches!(open, Open::Lookup { .. }));
-        Some(open)
+        Some((server, open))
     }
 
     /// A lookup succeeded, and its result arrived in this step. The model sees it with the next one, which for a lookup
