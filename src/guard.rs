@@ -9,4 +9,5 @@
 pub mod fixture;
 pub mod path;
 pub mod secret;
+mod title;
 mod unicode;

@@ -23,6 +23,7 @@ pub use turn::{Classification, MAX_OPEN, Recall, Task};
 use crate::argument::given::{Arguments, InspectContent};
 use crate::config::{Config, Level, LookupEvidence};
 use crate::evidence::answer::Answer;
+use crate::guard::fixture::AllowedFolders;
 use crate::guard::secret::SecretClass;
 use crate::reason::{Code, Observation, Observations};
 use crate::tool::{Class, Tool};
@@ -179,7 +180,7 @@ pub struct Options {
     project_guard: Level,
     secret_pattern_guard: Level,
     test_fixture_guard: Level,
-    test_fixture_allowed_prefixes: Vec<String>,
+    test_fixture_folders: AllowedFolders,
     overwrite_default: bool,
     /// The permission to look at note content. Only a configuration gives it.
     inspect_content: Option<InspectContent>,
@@ -200,7 +201,7 @@ impl Options {
             project_guard: config.project_guard,
             secret_pattern_guard: config.secret_pattern_guard,
             test_fixture_guard: config.test_fixture_guard,
-            test_fixture_allowed_prefixes: config.test_fixture_allowed_prefixes.clone(),
+            test_fixture_folders: AllowedFolders::new(config.test_fixture_allowed_prefixes.iter().map(String::as_str)),
             overwrite_default: config.overwrite_default,
             inspect_content: InspectContent::granted(config.inspect_content),
             key,

@@ -24,6 +24,7 @@ pub const FIELDS: &[&str] = &[
     "file_path",
     "permalink",
     "fileCreated",
+    "is_directory",
 ];
 
 /// Characters of a heading that can matter: longer than every heading in the table.
@@ -176,5 +177,41 @@ impl Answer {
             };
         }
         Answer::Text(text.chars().take(limit).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::table::{Mark, TABLE};
+
+    #[test]
+    fn every_field_that_a_rule_looks_at_is_taken_out_of_a_result() {
+        for rule in TABLE.iter().flat_map(|entry| entry.rules) {
+            for mark in rule.marks {
+                let (Mark::Word(name, _)
+                | Mark::Opens(name, _)
+                | Mark::Flag(name, _)
+                | Mark::Has(name)
+                | Mark::Lacks(name)
+                | Mark::Items(name)
+                | Mark::NoItems(name)) = mark
+                else {
+                    continue;
+                };
+                assert!(FIELDS.contains(name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_start_of_a_text_fits_into_what_is_taken_over() {
+        for entry in TABLE {
+            for mark in entry.rules.iter().flat_map(|rule| rule.marks) {
+                if let Mark::Starts(start) | Mark::Heads(start) = mark {
+                    assert!(start.chars().count() < text_limit(Some(entry.tool)), "{start}");
+                }
+            }
+        }
     }
 }

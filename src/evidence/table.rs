@@ -28,6 +28,8 @@ pub enum Mark {
     Flag(&'static str, bool),
     /// A field that is there and not null.
     Has(&'static str),
+    /// An object without this field, or with null in it.
+    Lacks(&'static str),
     /// A field with a list that has items.
     Items(&'static str),
     /// A field with an empty list.
@@ -140,6 +142,8 @@ pub const TABLE: &[Entry] = &[
             rule(Outcome::NotFound { sure: true }, &[Mark::Word("error", "NOTE_NOT_FOUND")]),
             ERROR,
             rule(DONE, &[Mark::Has("file_path")]),
+            // 0.23 answers a miss, and a failed look-up, with nulls and no error.
+            rule(MISSED, &[Mark::Lacks("file_path")]),
             // A note whose own text starts like this is taken for a failure; that errs on the safe side.
             rule(MISSED, &[Mark::Heads("# Note Not Found")]),
             ERROR_TEXT,
@@ -223,6 +227,8 @@ pub const TABLE: &[Entry] = &[
             rule(Outcome::Partly, &[Mark::Opens("error", "Directory move incomplete")]),
             ERROR,
             rule(DONE, &[Mark::Flag("moved", true)]),
+            // 0.23 has no error for a folder of which some files moved.
+            rule(Outcome::Partly, &[Mark::Flag("moved", false), Mark::Flag("is_directory", true)]),
             rule(FAILED, &[Mark::Flag("moved", false)]),
             rule(DONE, &[Mark::Starts("✅ Note moved")]),
             rule(DONE, &[Mark::Starts("# Directory Moved Successfully")]),

@@ -1,20 +1,22 @@
 //! `secretPatternGuard`: does a text hold something shaped like a secret?
 //!
-//! High-confidence shapes only: a fixed prefix, a character set, a length, and a boundary on both sides ([`shapes`]), or a
+//! High-confidence shapes only: a fixed prefix, a character set, a length, and a boundary on both sides (the table in `shapes`), or a
 //! context that leaves no doubt (a key block, a URL with a password, a `Bearer` value). Obvious placeholders are none. The
 //! answer is a class; no part of the text leaves this module.
 //!
 //! Why by hand and not with a regular expression engine: all shapes start at a word's start, so one pass over the bytes with
-//! three table look-ups per word finds the few places where a shape can begin, and what is looked at there is not looked
+//! a few table look-ups per word finds the few places where a shape can begin, and what is looked at there is not looked
 //! at again. That makes the cost per byte nearly the same for prose and for text made to be slow, which neither a
 //! backtracking engine nor a literal prefilter in front of an automaton gives, and it needs no start-up work, no
 //! heap and no dependency.
 
+mod context;
 mod shapes;
 
 use std::fmt;
 
-use shapes::{CANDIDATES, DIGIT, FLAGS, LETTER, Rule, SHAPES, Shape, WORD};
+use context::{bearer, private_key, telegram, url_password};
+use shapes::{CANDIDATES, FLAGS, HEAD, PLACEHOLDER, Rule, SHAPES, SPECIAL, Shape, TAILS, WORD};
 
 /// The kind of secret. Audit and messages hold this and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -103,8 +105,14 @@ pub fn find_secret(text: &[u8]) -> Option<SecretClass> {
     // Whether the byte before `at` can be part of a word.
     let mut in_word = false;
     while let Some(&byte) = text.get(at) {
-        if flags(byte) & WORD != 0 {
+        let kind = flags(byte);
+        if kind & WORD != 0 {
             if !in_word {
+                // In text that is JSON itself, `\n` before a word is two characters.
+                if matches!(byte, b'n' | b'r' | b't') && text.get(..at).is_some_and(|text| text.ends_with(b"\\")) {
+                    at += 1;
+                    continue;
+                }
                 match token_at(text, at) {
                     Step::Found(class) => return Some(class),
                     Step::Past(end) => {
@@ -118,18 +126,12 @@ pub fn find_secret(text: &[u8]) -> Option<SecretClass> {
             }
             in_word = true;
         } else {
-            let found = match byte {
-                b':' => url_password(text, at).or_else(|| telegram(text, at)),
-                b'-' => private_key(text, at),
-                _ => None,
-            };
-            if found.is_some() {
-                return found;
-            }
             in_word = false;
-            // In text that is JSON itself, `\n` before a word is two characters.
-            if byte == b'\\' && matches!(text.get(at + 1), Some(b'n' | b't' | b'r')) {
-                at += 1;
+            if kind & SPECIAL != 0 {
+                let found = if byte == b'@' { url_password(text, at) } else { telegram(text, at) };
+                if found.is_some() {
+                    return found;
+                }
             }
         }
         at += 1;
@@ -146,27 +148,60 @@ enum Step {
 }
 
 fn token_at(text: &[u8], at: usize) -> Step {
-    let key = |offset: usize| usize::from(text.get(at + offset).copied().unwrap_or(0));
-    let [first, second, third] = &CANDIDATES;
-    let mut candidates = first[key(0)] & second[key(1)] & third[key(2)];
+    // Nothing shorter than this is a secret.
+    let Some(head) = text.get(at..).and_then(|rest| rest.first_chunk::<HEAD>()) else {
+        return Step::Nothing;
+    };
+    let (front, back) = head.split_at(3);
+    let all = |bytes: &[u8], tables: &[[u64; 256]]| {
+        bytes.iter().zip(tables).fold(u64::MAX, |shapes, (byte, table)| shapes & table[usize::from(*byte)])
+    };
+    let (front_tables, back_tables) = CANDIDATES.split_at(3);
+    let mut candidates = all(front, front_tables);
+    // Nearly every word of a text ends here.
+    if candidates == 0 {
+        return Step::Nothing;
+    }
+    candidates &= all(back, back_tables);
     let mut past = 0;
     while candidates != 0 {
-        let shape = &SHAPES[candidates.trailing_zeros() as usize];
+        let index = candidates.trailing_zeros() as usize;
         candidates &= candidates - 1;
-        let Some(body) = text.get(at..).and_then(|rest| rest.strip_prefix(shape.prefix.as_bytes())) else {
-            continue;
+        let (Some(shape), Some(&(tail, length))) = (SHAPES.get(index), TAILS.get(index)) else {
+            break;
         };
-        let before = at.checked_sub(1).and_then(|at| text.get(at));
-        if shape.alone && matches!(before, Some(b'-' | b'.' | b'/' | b'@')) {
+        let body = text.get(at + length..).unwrap_or_default();
+        let before_body = text.get(at + length - tail.len()..at + length).unwrap_or_default();
+        // By hand: the tails are short, and most differ in the first byte.
+        let same = tail.iter().zip(before_body).all(|(expected, byte)| expected == byte);
+        if !same || before_body.len() != tail.len() {
+            continue;
+        }
+        if !can_start(shape, body) {
+            continue;
+        }
+        let before = text.get(..at).unwrap_or_default();
+        let joined = matches!(before, [.., b'-' | b'.' | b'/' | b'@']);
+        let armoured = before.ends_with(b"-----");
+        if (shape.alone && joined) || (matches!(shape.rule, Rule::KeyBlock) && !armoured) {
             continue;
         }
         let (found, looked_at) = check(shape, body);
         if found {
             return Step::Found(shape.class);
         }
-        past = past.max(at + shape.prefix.len() + looked_at);
+        past = past.max(at + length + looked_at);
     }
     if past > at { Step::Past(past) } else { Step::Nothing }
+}
+
+/// A look at a few bytes before a run is measured: the first four, and the last that it must have.
+fn can_start(shape: &Shape, body: &[u8]) -> bool {
+    let Rule::Run { of, min, .. } = shape.rule else {
+        return true;
+    };
+    let fits = |byte: &u8| flags(*byte) & of != 0;
+    body.get(min - 1).is_some_and(fits) && body.iter().take(4).all(fits)
 }
 
 /// Whether what follows a prefix makes it a secret, and how much of it was looked at.
@@ -180,7 +215,7 @@ fn check(shape: &Shape, body: &[u8]) -> (bool, usize) {
             let fits = |length: usize| (min..=max).contains(&length);
             let has = |of: u16| trimmed.iter().any(|byte| flags(*byte) & of != 0);
             let found = (fits(trimmed.len()) || fits(length))
-                && !body.get(length).is_some_and(|next| flags(*next) & WORD != 0)
+                && body.get(length).is_none_or(|next| flags(*next) & WORD == 0)
                 && shape.needs.iter().all(|of| has(*of))
                 && !is_placeholder(token);
             (found, length)
@@ -204,6 +239,7 @@ fn check(shape: &Shape, body: &[u8]) -> (bool, usize) {
             (!is_placeholder(token), at)
         }
         Rule::Bearer => bearer(body),
+        Rule::KeyBlock => (private_key(body), 0),
         Rule::Assigned { of, length } => {
             // `name = "value"`, `name: value`, `"name":"value"`.
             let gap = body.iter().take(8).take_while(|byte| b" \t\"'=:>".contains(byte)).count();
@@ -220,6 +256,11 @@ fn run(text: &[u8], of: u16) -> usize {
     text.iter().position(|byte| flags(*byte) & of == 0).unwrap_or(text.len())
 }
 
+/// Length of the longest prefix without characters in `of`.
+fn run_until(text: &[u8], of: u16) -> usize {
+    text.iter().position(|byte| flags(*byte) & of != 0).unwrap_or(text.len())
+}
+
 fn flags(byte: u8) -> u16 {
     FLAGS[usize::from(byte)]
 }
@@ -228,139 +269,16 @@ fn is_word(text: &[u8], at: usize) -> bool {
     text.get(at).is_some_and(|byte| flags(*byte) & WORD != 0)
 }
 
-/// `Bearer`, white space, and a value that is no word: a run of 16 letters and digits mixed, or a UUID.
-fn bearer(body: &[u8]) -> (bool, usize) {
-    let gap = body.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let value = body.get(gap..).unwrap_or_default();
-    let length = value
-        .iter()
-        .position(|byte| !(byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte)))
-        .unwrap_or(value.len());
-    let value = value.get(..length).unwrap_or_default();
-    let random = |part: &[u8]| {
-        let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
-        part.len() >= 16 && digits >= 2 && digits < part.len()
-    };
-    let mixed = value.split(|byte| !byte.is_ascii_alphanumeric()).any(random);
-    let uuid = value.len() == 36
-        && value.split(|byte| *byte == b'-').map(<[u8]>::len).eq([8, 4, 4, 4, 12])
-        && value.iter().all(|byte| *byte == b'-' || byte.is_ascii_hexdigit());
-    let found = gap > 0 && length >= 20 && (mixed || uuid) && !is_placeholder(value);
-    (found, gap + length)
-}
-
-/// `scheme://user:password@host`, at the colon of the scheme.
-fn url_password(text: &[u8], colon: usize) -> Option<SecretClass> {
-    let rest = text.get(colon..)?.strip_prefix(b"://")?;
-    if !colon.checked_sub(1).is_some_and(|before| text.get(before).is_some_and(u8::is_ascii_alphanumeric)) {
-        return None;
-    }
-    let end = rest
-        .iter()
-        .position(|byte| byte.is_ascii_whitespace() || b"/?#\"'<>`|\\,;".contains(byte))
-        .unwrap_or(rest.len());
-    let authority = rest.get(..end)?;
-    let sign = authority.iter().rposition(|byte| *byte == b'@')?;
-    let (credentials, host) = (authority.get(..sign)?, authority.get(sign + 1..)?);
-    let separator = credentials.iter().position(|byte| *byte == b':')?;
-    let (user, password) = (credentials.get(..separator)?, credentials.get(separator + 1..)?);
-    let named = [
-        b"password".as_slice(),
-        b"passwd",
-        b"pass",
-        b"pwd",
-        b"pw",
-        b"secret",
-        b"token",
-        b"user",
-        b"username",
-        b"api_key",
-        b"apikey",
-        b"key",
-    ];
-    let plain = |known: &&[u8]| password.eq_ignore_ascii_case(known);
-    let found = password.len() >= 3
-        && host.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'[')
-        // `postgres:postgres` is how every tutorial starts its database.
-        && !password.eq_ignore_ascii_case(user)
-        && !named.iter().any(plain)
-        && !is_variable(password)
-        && !is_placeholder(password);
-    found.then_some(SecretClass::UrlPassword)
-}
-
-/// `$NAME`, `${NAME}`, `{{name}}`, `%s`, `[name]`: filled in later.
-fn is_variable(value: &[u8]) -> bool {
-    matches!(value, [b'$' | b'{' | b'[' | b'%' | b'(' | b':', ..])
-        && !matches!(value, [b'%', hex, ..] if hex.is_ascii_hexdigit())
-}
-
-/// `12345678:AA…`, at the colon.
-fn telegram(text: &[u8], colon: usize) -> Option<SecretClass> {
-    let body = text.get(colon + 1..)?;
-    let digits = text.get(..colon)?.iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
-    let before = colon.checked_sub(digits + 1).is_some_and(|before| is_word(text, before));
-    let found = body.starts_with(b"AA")
-        && (8..=10).contains(&digits)
-        && !before
-        && body.iter().take(36).take_while(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte)).count() == 35
-        && !is_placeholder(body.get(..35)?);
-    found.then_some(SecretClass::Telegram)
-}
-
-/// A key block, at its first hyphen: the armour alone is only text about keys, so key material must follow.
-fn private_key(text: &[u8], at: usize) -> Option<SecretClass> {
-    let rest = text.get(at..)?.strip_prefix(b"-----BEGIN ")?;
-    let label = rest
-        .iter()
-        .take(48)
-        .take_while(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || **byte == b' ')
-        .count();
-    let (label, mut rest) = rest.split_at_checked(label)?;
-    if !label.ends_with(b"PRIVATE KEY") && !label.ends_with(b"PRIVATE KEY BLOCK") {
-        return None;
-    }
-    rest = rest.strip_prefix(b"-----")?;
-    // A few header lines (`Proc-Type: …`, `Version: …`) may stand before the key.
-    for _ in 0..8 {
-        rest = skip_breaks(rest);
-        let line = run(rest, LETTER | DIGIT | shapes::BASE64);
-        if line >= 40 {
-            let line = rest.get(..line)?;
-            return (!is_placeholder(line)).then_some(SecretClass::PrivateKey);
-        }
-        let break_at = rest.iter().take(128).position(|byte| *byte == b'\n')?;
-        rest = rest.get(break_at..)?;
-    }
-    None
-}
-
-/// Line breaks, real ones and those that JSON writes as two characters.
-fn skip_breaks(mut text: &[u8]) -> &[u8] {
-    loop {
-        text = match text {
-            [b'\n' | b'\r' | b' ' | b'\t', rest @ ..] | [b'\\', b'n' | b'r', rest @ ..] => rest,
-            _ => return text,
-        };
-    }
-}
-
-/// Values that are written to be replaced. Only what no generator would make: masks of one character, and words.
+/// Values that are written to be replaced ([`shapes::PLACEHOLDER`]): only what no generator would make.
 fn is_placeholder(value: &[u8]) -> bool {
-    const MASK: usize = 6;
-    const WORDS: [&[u8]; 9] =
-        [b"example", b"placeholder", b"redacted", b"changeme", b"your_", b"your-", b"yourt", b"yourk", b"dummy"];
-    let masked = |window: &[u8]| {
-        window.first().is_some_and(|first| b"xX*.0-_#".contains(first) && window.iter().all(|byte| byte == first))
-    };
-    if value.windows(MASK).any(masked) {
-        return true;
+    let mut state = 0;
+    for byte in value {
+        state = (state << 1 | PLACEHOLDER.starts) & PLACEHOLDER.fits[usize::from(*byte)];
+        if state & PLACEHOLDER.ends != 0 {
+            return true;
+        }
     }
-    value.starts_with(b"<") || WORDS.iter().any(|word| contains_ignoring_case(value, word))
-}
-
-fn contains_ignoring_case(value: &[u8], word: &[u8]) -> bool {
-    value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+    value.starts_with(b"<")
 }
 
 /// `trim_end_matches` for bytes.

@@ -14,7 +14,7 @@
 //! A permalink is what a *new* note gets. It is not where content sets its own, not after a move (a note keeps the old
 //! one), not where the permalink is taken (`-1`), and not under `permalinks_include_project: false` (no prefix).
 
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// How one code point enters the slug, before the ASCII clean-up.
 enum Entry {
@@ -64,9 +64,19 @@ fn without_extension(path: &str) -> Option<&str> {
 }
 
 /// The slug rule (facts 4.2) on text without an extension. Linear in its length.
+///
+/// Servers from 0.24 on put the text in NFC first, 0.23 does not: known is only what both make of it.
 fn slug(text: &str) -> Option<String> {
+    let composed = transliterate(text.nfc())?;
+    if is_nfc(text) {
+        return Some(composed);
+    }
+    transliterate(text.chars()).filter(|as_given| *as_given == composed)
+}
+
+fn transliterate(text: impl Iterator<Item = char>) -> Option<String> {
     let mut out = Slug::default();
-    for character in text.nfc() {
+    for character in text {
         match entry(character)? {
             Entry::Keep(kept) => out.push(kept),
             Entry::As(ascii) => ascii.chars().for_each(|part| out.push(part)),

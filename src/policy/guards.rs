@@ -239,16 +239,17 @@ pub(super) fn known_by(keys: &Keys<'_>, request: &WriteRequest) -> KnownBy {
 
 /// Whether a labelled fixture lands where fixtures belong. What is not proven to, does not.
 fn fixture_belongs(options: &Options, tool: Tool, given: &Given, request: &WriteRequest) -> bool {
-    let prefixes = &options.test_fixture_allowed_prefixes;
+    let folders = &options.test_fixture_folders;
     match (tool.known, &request.target) {
-        (_, Target::Path(path)) => fixture::is_allowed(path.as_str(), prefixes),
-        (Some(Known::MoveNote), _) => ["destination_path", "destination_folder"]
-            .iter()
-            .filter_map(|name| given.text(name).and_then(|text| text.as_str()))
-            .any(|to| fixture::is_allowed(to, prefixes)),
-        (_, Target::Identifier(identifier)) => {
-            identifier.as_str().is_some_and(|text| fixture::is_allowed(text, prefixes))
-        }
+        (_, Target::Path(path)) => folders.allow_path(path.as_str()),
+        (Some(Known::MoveNote), _) => ["destination_path", "destination_folder"].iter().any(|name| {
+            let to = given.text(name).and_then(|text| text.as_str()).filter(|to| !to.is_empty());
+            // A folder is judged by a note in it.
+            to.is_some_and(|to| {
+                folders.allow_path(&format!("{to}{}", if *name == "destination_folder" { "/x.md" } else { "" }))
+            })
+        }),
+        (_, Target::Identifier(identifier)) => folders.allow_identifier(identifier, request.projects.name()),
         _ => false,
     }
 }

@@ -27,6 +27,11 @@ impl ProjectArguments {
         self.project.is_some() || self.id.is_some()
     }
 
+    /// The project as the call names it.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.project.as_ref()?.as_str()
+    }
+
     /// The project's slug, where the call names it and the slug is proven. The server takes a name in any case, with outer
     /// spaces and a slash behind it.
     fn slug(&self) -> Option<String> {
