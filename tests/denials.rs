@@ -7,20 +7,25 @@
     reason = "a test ends where something is not as it must be"
 )]
 
-use dsh_bmpp::argument::Arguments;
+use dsh_bmpp::argument::given::Arguments;
 use dsh_bmpp::config::{Config, Raw};
-use dsh_bmpp::evidence::Status;
-use dsh_bmpp::evidence::status::of_text;
-use dsh_bmpp::policy::{Arrival, Call, CallId, Options, Policy, Position, SessionId, Task, TurnId};
-use dsh_bmpp::reason::{CONTROL_TOOL, Code, Context, Kind, Observation};
+use dsh_bmpp::evidence::answer::Answer;
+use dsh_bmpp::policy::{Arrival, Call, CallId, DigestKey, Options, Policy, Position, SessionId, Task, TurnId};
+use dsh_bmpp::reason::{ArgumentName, CONTROL_TOOL, Code, Context, Kind, Observation};
 use dsh_bmpp::tool::{Known, Namespace};
 use dsh_bmpp::verdict::{Verdict, denial_code};
 use serde_json::{Map, Value, json};
 
 const SEARCH: &str = "mcp__basic-memory__search_notes";
 
+const READ: &str = "mcp__basic-memory__read_note";
+
 fn text(code: Code, control_hidden: bool) -> String {
-    code.text(Context { search_tool: SEARCH, control_hidden })
+    text_of(code, control_hidden, None)
+}
+
+fn text_of(code: Code, control_hidden: bool, argument: Option<ArgumentName>) -> String {
+    code.text(Context { search_tool: SEARCH, read_tool: READ, argument, control_hidden })
 }
 
 fn denying() -> impl Iterator<Item = Code> {
@@ -83,8 +88,13 @@ fn the_search_tool_that_a_text_names_is_one_that_the_operator_has() {
     let namespace = Config::read(&Raw::from(&raw)).unwrap().namespace();
     for (name, search) in [("mcp__bm__write_note", "mcp__bm__scan"), ("mcp__bm__x__write_note", "mcp__bm__x__scan")] {
         let search_tool = namespace.search_tool(namespace.resolve(name).unwrap());
-        let text = Code::CreateRequiresSearch.text(Context { search_tool: &search_tool, control_hidden: false });
+        let read_tool = namespace.read_tool(namespace.resolve(name).unwrap());
+        let context =
+            Context { search_tool: &search_tool, read_tool: &read_tool, argument: None, control_hidden: false };
+        let text = Code::CreateRequiresSearch.text(context);
         assert!(text.contains(&format!("Call {search} with")), "{text}");
+        let text = Code::OverwriteRequiresRead.text(context);
+        assert!(text.contains(&format!("{} for", search.replace("scan", "read_note"))), "{text}");
     }
 }
 
@@ -123,7 +133,7 @@ struct Stage {
 impl Stage {
     fn new(options: &Value) -> Stage {
         let config = Config::read(&Raw::from(options)).unwrap();
-        let mut policy = Policy::new(Options::from(&config));
+        let mut policy = Policy::new(Options::new(&config, DigestKey([7; 16])));
         let session = policy.open_session();
         Stage { namespace: config.namespace(), policy, session, calls: 0 }
     }
@@ -132,25 +142,25 @@ impl Stage {
         self.calls += 1;
         let position = Position::At { session: self.session, turn: TurnId::Host(1), step };
         let (id, tool) = (CallId(self.calls), self.namespace.resolve(name).unwrap());
-        let arguments = Arguments::from(args);
-        (id, self.policy.judge(Call { id, tool, arguments, position, control_hidden }))
+        let arguments = Arguments::of(tool.known.map(Known::raw), args);
+        (id, self.policy.judge(Call { id, tool, arguments: &arguments, position, control_hidden }).verdict)
     }
 
-    fn settle(&mut self, call: CallId, status: Status, declared: Option<Task>) {
-        let arrival = Arrival { reached: true, is_error: false, status, declared, step: 1 };
+    fn settle(&mut self, call: CallId, answer: Answer, declared: Option<Task>) {
+        let arrival = Arrival { reached: true, is_error: false, answer, declared, step: 1 };
         self.policy.settle(self.session, call, &arrival);
     }
 
     fn classified(mut self, task: Task) -> Stage {
         let (call, _) = self.judge(CONTROL_TOOL, &json!({ "task": MARKER }), 1, false);
-        self.settle(call, Status::None, Some(task));
+        self.settle(call, Answer::Absent, Some(task));
         self
     }
 
     fn looked_up(mut self, answer: Option<&str>) -> Stage {
         let (call, _) = self.judge(SEARCH, &json!({ "query": MARKER }), 1, false);
         if let Some(answer) = answer {
-            self.settle(call, of_text(answer), None);
+            self.settle(call, Answer::of_result(None, &json!(answer)), None);
         }
         self
     }
@@ -193,10 +203,12 @@ fn no_denial_holds_anything_of_a_call() {
                     for asks in [false, true] {
                         let code = denial_code(verdict, asks);
                         let control_hidden = verdict.observations.has(Observation::ControlHidden);
-                        let said = code.text(Context { search_tool: SEARCH, control_hidden });
+                        let argument = verdict.argument;
+                        let context = Context { search_tool: SEARCH, read_tool: READ, argument, control_hidden };
+                        let said = code.text(context);
                         assert!(!said.contains(MARKER), "{said}");
                         // A text is one of a fixed few, so there is no room in it for anything of a call.
-                        assert_eq!(said, text(code, control_hidden));
+                        assert_eq!(said, text_of(code, control_hidden, argument));
                     }
                     assert!(!format!("{verdict:?}").contains(MARKER));
                     assert_eq!(Verdict::from_word(verdict.word()), Some(verdict));

@@ -7,11 +7,12 @@
     reason = "a test ends where something is not as it must be"
 )]
 
-use dsh_bmpp::argument::Arguments;
+use dsh_bmpp::argument::given::Arguments;
 use dsh_bmpp::config::Config;
-use dsh_bmpp::evidence::{Outcome, Status};
+use dsh_bmpp::evidence::answer::Answer;
 use dsh_bmpp::policy::{
-    Arrival, Call, CallId, Holdings, MAX_OPEN, Options, Policy, Position, Recall, SessionId, Settled, TurnId,
+    Arrival, Call, CallId, DigestKey, Holdings, MAX_OPEN, Options, Outcome, Policy, Position, Recall, SessionId,
+    Settled, TurnId,
 };
 use dsh_bmpp::verdict::Verdict;
 
@@ -23,19 +24,19 @@ struct Stage {
 impl Stage {
     fn new() -> Stage {
         let config = Config::default();
-        Stage { policy: Policy::new(Options::from(&config)), config }
+        Stage { policy: Policy::new(Options::new(&config, DigestKey([7; 16]))), config }
     }
 
     fn judge(&mut self, session: SessionId, turn: u32, call: u32, raw: &str) -> Verdict {
         let tool = self.config.namespace().resolve(&format!("mcp__basic-memory__{raw}")).unwrap();
         let position = Position::At { session, turn: TurnId::Host(turn), step: 1 };
-        let arguments = Arguments::NotAnObject;
-        self.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden: false })
+        let arguments = &Arguments::NotAnObject;
+        self.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden: false }).verdict
     }
 
     fn settle(&mut self, session: SessionId, call: u32) -> Settled {
-        let status = Status::Heading("# Search Results".to_owned());
-        let arrival = Arrival { reached: true, is_error: false, status, declared: None, step: 1 };
+        let answer = Answer::Text("# Search Results".to_owned());
+        let arrival = Arrival { reached: true, is_error: false, answer, declared: None, step: 1 };
         self.policy.settle(session, CallId(call), &arrival)
     }
 }

@@ -1,15 +1,17 @@
 //! Reads the vectors and plays them against the core. What a file may hold is told in `vectors/README.md`.
 
 pub mod scenario;
-pub mod status;
 pub mod tables;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use dsh_bmpp::argument::given::Arguments;
 use dsh_bmpp::config::{Config, Raw};
-use dsh_bmpp::policy::Classification;
+use dsh_bmpp::evidence::answer::Answer;
+use dsh_bmpp::policy::{Classification, DigestKey};
 use dsh_bmpp::reason::{Code, Observations};
+use dsh_bmpp::tool::{Known, Tool};
 use dsh_bmpp::verdict::{Mode, Verdict, denial_code, enforce};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -67,6 +69,19 @@ impl Report {
         assert!(self.wrong.is_empty(), "{} wrong:\n{}", self.wrong.len(), self.wrong.join("\n"));
         assert!(self.checks > 0, "{}: no vector", self.file);
     }
+}
+
+/// The key of the digests. Which one it is makes no difference to any vector.
+pub const KEY: DigestKey = DigestKey([7; 16]);
+
+/// The arguments of a call, as the addon reads them; `None`: none at all.
+pub fn arguments(tool: Tool, args: Option<&Value>) -> Arguments {
+    args.map_or(Arguments::NotAnObject, |args| Arguments::of(tool.known.map(Known::raw), args))
+}
+
+/// The status part of a result's value, as the addon takes it out of a JS value.
+pub fn answer(tool: Tool, value: Option<&Value>) -> Answer {
+    value.map_or(Answer::Absent, |value| Answer::of_result(tool.known.map(Known::raw), value))
 }
 
 /// The configuration of a vector, which must be a good one.

@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 
-use dsh_bmpp::argument::Arguments;
-use dsh_bmpp::evidence::{Outcome, Status};
-use dsh_bmpp::policy::{Arrival, Call, CallId, Options, Policy, Position, SessionId, Task, TurnId};
-use dsh_bmpp::tool::Namespace;
+use dsh_bmpp::evidence::answer::Answer;
+use dsh_bmpp::guard::secret::SecretClass;
+use dsh_bmpp::policy::{Arrival, Call, CallId, Judged, Options, Outcome, Policy, Position, SessionId, Task, TurnId};
+use dsh_bmpp::reason::ArgumentName;
+use dsh_bmpp::tool::{Namespace, Tool};
 use dsh_bmpp::verdict::Verdict;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Becomes, File, Report, check_becomes, classification, config, names, sorted, status};
+use super::{Becomes, File, KEY, Report, answer, arguments, check_becomes, classification, config, names, sorted};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,6 +62,32 @@ enum Event {
         control_hidden: bool,
         expect: ExpectedVerdict,
     },
+    /// A call that is judged and, where there is an answer, has its result at once, in the same step.
+    Call {
+        call: Option<String>,
+        tool: String,
+        #[serde(default = "server")]
+        server: String,
+        #[serde(default = "empty")]
+        args: Value,
+        #[serde(flatten)]
+        place: Place,
+        code: String,
+        #[serde(default)]
+        observations: Vec<String>,
+        argument: Option<String>,
+        #[serde(rename = "secretClass")]
+        secret_class: Option<String>,
+        /// A value, or the name of one.
+        answer: Option<Value>,
+        /// The text of an error.
+        error: Option<String>,
+        #[serde(default = "yes")]
+        reached: bool,
+        outcome: Option<String>,
+        #[serde(default)]
+        noted: Vec<String>,
+    },
     Settle {
         call: String,
         #[serde(default = "session")]
@@ -71,7 +98,7 @@ enum Event {
         #[serde(default, rename = "isError")]
         is_error: bool,
         declared: Option<Declared>,
-        value: Option<String>,
+        value: Option<Value>,
         expect: ExpectedSettlement,
     },
     Holdings {
@@ -86,6 +113,10 @@ fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Val
 
 fn session() -> String {
     "s".to_owned()
+}
+
+fn server() -> String {
+    "basic-memory".to_owned()
 }
 
 fn yes() -> bool {
@@ -145,6 +176,9 @@ struct ExpectedVerdict {
     destructive: bool,
     #[serde(default)]
     observations: Vec<String>,
+    argument: Option<String>,
+    #[serde(rename = "secretClass")]
+    secret_class: Option<String>,
     becomes: Option<Becomes>,
 }
 
@@ -184,6 +218,7 @@ fn label(event: &Event) -> String {
     match event {
         Event::Judge { call, tool, .. } => format!(" (judge {call}, {tool})"),
         Event::Settle { call, .. } => format!(" (settle {call})"),
+        Event::Call { tool, args, .. } => format!(" (call {tool} {args})"),
         Event::Classify { .. } => " (classify)".to_owned(),
         _ => String::new(),
     }
@@ -194,7 +229,7 @@ struct Stage<'a> {
     namespace: Namespace,
     policy: Policy,
     sessions: HashMap<String, SessionId>,
-    calls: HashMap<String, CallId>,
+    calls: HashMap<String, (CallId, Option<Tool>)>,
     values: &'a std::collections::BTreeMap<String, Value>,
 }
 
@@ -203,7 +238,7 @@ impl<'a> Stage<'a> {
         let config = config(raw);
         Stage {
             namespace: config.namespace(),
-            policy: Policy::new(Options::from(&config)),
+            policy: Policy::new(Options::new(&config, KEY)),
             sessions: HashMap::new(),
             calls: HashMap::new(),
             values,
@@ -215,20 +250,15 @@ impl<'a> Stage<'a> {
         *self.sessions.entry(name.to_owned()).or_insert_with(|| self.policy.open_session())
     }
 
-    fn call(&mut self, name: &str) -> CallId {
+    fn call(&mut self, name: &str) -> (CallId, Option<Tool>) {
         let next = CallId(u32::try_from(self.calls.len()).unwrap());
-        *self.calls.entry(name.to_owned()).or_insert(next)
+        *self.calls.entry(name.to_owned()).or_insert((next, None))
     }
 
-    fn judge(
-        &mut self,
-        call: CallId,
-        tool: &str,
-        args: Option<&Value>,
-        place: &Place,
-        control_hidden: bool,
-    ) -> Verdict {
+    fn judge(&mut self, call: &str, tool: &str, args: Option<&Value>, place: &Place, control_hidden: bool) -> Judged {
         let tool = self.namespace.resolve(tool).unwrap_or_else(|| panic!("{tool} is not governed"));
+        let (id, _) = self.call(call);
+        self.calls.insert(call.to_owned(), (id, Some(tool)));
         let position = match place.place {
             Where::NoAgent => Position::NoAgent,
             Where::Unknown => Position::Unknown,
@@ -240,10 +270,32 @@ impl<'a> Stage<'a> {
                 Position::At { session: self.session(&place.session), turn, step: place.step }
             }
         };
-        let arguments = args.map_or(Arguments::NotAnObject, Arguments::from);
-        let verdict = self.policy.judge(Call { id: call, tool, arguments, position, control_hidden });
-        assert_eq!(Verdict::from_word(verdict.word()), Some(verdict), "the word is the verdict");
-        verdict
+        let arguments = arguments(tool, args);
+        let judged = self.policy.judge(Call { id, tool, arguments: &arguments, position, control_hidden });
+        assert_eq!(Verdict::from_word(judged.verdict.word()), Some(judged.verdict), "the word is the verdict");
+        judged
+    }
+
+    fn settle(&mut self, report: &mut Report, call: &str, session: &str, arrived: Arrived<'_>) {
+        let ((id, tool), session) = (self.call(call), self.session(session));
+        let value = arrived.value.map(|value| match value {
+            Value::String(name) => self.values.get(name).unwrap_or_else(|| panic!("no value is called {name}")),
+            value => value,
+        });
+        let arrival = Arrival {
+            reached: arrived.reached,
+            is_error: arrived.is_error,
+            answer: match (tool, arrived.error) {
+                (Some(tool), Some(error)) => answer(tool, Some(&Value::from(error))),
+                (Some(tool), None) => answer(tool, value),
+                (None, _) => Answer::Absent,
+            },
+            declared: arrived.declared.map(Task::from),
+            step: arrived.step,
+        };
+        let settled = self.policy.settle(session, id, &arrival);
+        report.same("outcome", arrived.outcome, settled.outcome.map(Outcome::name));
+        report.same("noted", sorted(arrived.observations.to_vec()), names(settled.observations));
     }
 
     fn play(&mut self, event: &Event, report: &mut Report) {
@@ -260,37 +312,62 @@ impl<'a> Stage<'a> {
                 self.policy.end_turn(session);
             }
             Event::Classify { task, place, observations } => {
-                let call = self.call(&format!("classify {}", self.calls.len()));
-                let verdict = self.judge(call, "bmpp__classify", None, place, false);
-                report.same("code", "ALLOW_CONTROL", verdict.code.name());
-                let session = self.session(&place.session);
-                let declared = Some((*task).into());
-                let arrival =
-                    Arrival { reached: true, is_error: false, status: Status::None, declared, step: place.step };
-                let settled = self.policy.settle(session, call, &arrival);
-                report.same("outcome", Some("succeeded"), settled.outcome.map(Outcome::name));
-                report.same("observations", sorted(observations.clone()), names(settled.observations));
+                let call = format!("classify {}", self.calls.len());
+                let judged = self.judge(&call, "bmpp__classify", None, place, false);
+                report.same("code", "ALLOW_CONTROL", judged.verdict.code.name());
+                let arrived = Arrived { declared: Some(*task), observations, ..Arrived::good(place.step) };
+                self.settle(report, &call, &place.session, arrived);
             }
             Event::Judge { call, tool, args, place, control_hidden, expect } => {
-                let call = self.call(call);
-                let verdict = self.judge(call, tool, args.as_ref(), place, *control_hidden);
-                compare(report, expect, verdict);
+                let judged = self.judge(call, tool, args.as_ref(), place, *control_hidden);
+                compare(report, expect, judged);
+            }
+            Event::Call {
+                call,
+                tool,
+                server,
+                args,
+                place,
+                code,
+                observations,
+                argument,
+                secret_class,
+                answer,
+                error,
+                reached,
+                outcome,
+                noted,
+            } => {
+                let call = call.clone().unwrap_or_else(|| format!("call {}", self.calls.len()));
+                let judged = self.judge(&call, &format!("mcp__{server}__{tool}"), Some(args), place, false);
+                report.same("code", code.as_str(), judged.verdict.code.name());
+                report.same("observations", sorted(observations.clone()), names(judged.verdict.observations));
+                compare_details(report, argument.as_deref(), secret_class.as_deref(), judged);
+                if answer.is_none() && error.is_none() && *reached {
+                    return;
+                }
+                let arrived = Arrived {
+                    reached: *reached,
+                    is_error: error.is_some() || !reached,
+                    value: answer.as_ref(),
+                    error: error.as_deref(),
+                    outcome: Some(outcome.as_deref().unwrap_or("succeeded")),
+                    observations: noted,
+                    ..Arrived::good(place.step)
+                };
+                self.settle(report, &call, &place.session, arrived);
             }
             Event::Settle { call, session, step, reached, is_error, declared, value, expect } => {
-                let (call, session) = (self.call(call), self.session(session));
-                let value = value
-                    .as_ref()
-                    .map(|name| self.values.get(name).unwrap_or_else(|| panic!("no value is called {name}")));
-                let arrival = Arrival {
+                let arrived = Arrived {
                     reached: *reached,
                     is_error: *is_error,
-                    status: value.map_or(Status::None, status::of_value),
-                    declared: declared.map(Task::from),
-                    step: *step,
+                    declared: *declared,
+                    value: value.as_ref(),
+                    outcome: expect.outcome.as_deref(),
+                    observations: &expect.observations,
+                    ..Arrived::good(*step)
                 };
-                let settled = self.policy.settle(session, call, &arrival);
-                report.same("outcome", expect.outcome.as_deref(), settled.outcome.map(Outcome::name));
-                report.same("observations", sorted(expect.observations.clone()), names(settled.observations));
+                self.settle(report, call, session, arrived);
             }
             Event::Holdings { expect } => {
                 let held = self.policy.holdings();
@@ -301,14 +378,48 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn compare(report: &mut Report, expect: &ExpectedVerdict, verdict: Verdict) {
+/// A result, and what must come of it.
+struct Arrived<'a> {
+    reached: bool,
+    is_error: bool,
+    declared: Option<Declared>,
+    value: Option<&'a Value>,
+    error: Option<&'a str>,
+    step: u32,
+    outcome: Option<&'a str>,
+    observations: &'a [String],
+}
+
+impl Arrived<'_> {
+    const fn good(step: u32) -> Arrived<'static> {
+        Arrived {
+            reached: true,
+            is_error: false,
+            declared: None,
+            value: None,
+            error: None,
+            step,
+            outcome: Some("succeeded"),
+            observations: &[],
+        }
+    }
+}
+
+fn compare(report: &mut Report, expect: &ExpectedVerdict, judged: Judged) {
+    let verdict = judged.verdict;
     report.same("code", expect.code.as_str(), verdict.code.name());
     report.same("decision", expect.decision.as_str(), if verdict.denies() { "deny" } else { "allow" });
     report.same("classification", expect.classification.as_str(), classification(verdict));
     report.same("lookup", expect.lookup.as_str(), verdict.recall.name());
     report.same("destructive", expect.destructive, verdict.destructive);
     report.same("observations", sorted(expect.observations.clone()), names(verdict.observations));
+    compare_details(report, expect.argument.as_deref(), expect.secret_class.as_deref(), judged);
     if let Some(becomes) = &expect.becomes {
         check_becomes(report, verdict, becomes);
     }
+}
+
+fn compare_details(report: &mut Report, argument: Option<&str>, secret: Option<&str>, judged: Judged) {
+    report.same("argument", argument, judged.verdict.argument.map(ArgumentName::name));
+    report.same("secretClass", secret, judged.secret.map(SecretClass::name));
 }

@@ -1,18 +1,21 @@
 //! The files whose vectors are rows of a table. Each row is put through the two verbs where that is how it shows.
 
 use dsh_bmpp::approval;
-use dsh_bmpp::argument::Arguments;
+use dsh_bmpp::argument::given::Arguments;
 use dsh_bmpp::compat::compatibility;
 use dsh_bmpp::config::{Config, Problem, Profile, Raw, Step, Vocabulary};
-use dsh_bmpp::evidence::{Outcome, Status};
-use dsh_bmpp::policy::{Arrival, Call, CallId, Options, Policy, Position, SessionId, Task, TurnId};
+use dsh_bmpp::evidence::answer::Answer;
+use dsh_bmpp::policy::{Arrival, Call, CallId, Options, Outcome, Policy, Position, SessionId, Task, TurnId};
 use dsh_bmpp::tool::{Namespace, Tool};
 use dsh_bmpp::verdict::{Mode, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Becomes, Report, check_becomes, code, config, names, read, sorted, status, text_code};
+use super::{
+    Becomes, KEY, Report, answer, arguments as read_arguments, check_becomes, code, config, names, read, sorted,
+    text_code,
+};
 
 const WRITE: &str = "mcp__basic-memory__write_note";
 
@@ -27,7 +30,7 @@ struct Turn {
 impl Turn {
     fn new(raw: &Value) -> Turn {
         let config = config(raw);
-        let mut policy = Policy::new(Options::from(&config));
+        let mut policy = Policy::new(Options::new(&config, KEY));
         let session = policy.open_session();
         Turn { namespace: config.namespace(), policy, session, calls: 0 }
     }
@@ -37,14 +40,15 @@ impl Turn {
         self.calls += 1;
         let tool = self.namespace.resolve(name).unwrap_or_else(|| panic!("{name} is not governed"));
         let position = Position::At { session: self.session, turn: TurnId::Host(1), step };
-        let call = Call { id, tool, arguments: Arguments::from(args), position, control_hidden: false };
-        (id, self.policy.judge(call))
+        let arguments = read_arguments(tool, Some(args));
+        let call = Call { id, tool, arguments: &arguments, position, control_hidden: false };
+        (id, self.policy.judge(call).verdict)
     }
 
     fn classify(&mut self, task: Task) {
         let (id, _) = self.judge("bmpp__classify", &json!({}), 1);
         let declared = Some(task);
-        let arrival = Arrival { reached: true, is_error: false, status: Status::None, declared, step: 1 };
+        let arrival = Arrival { reached: true, is_error: false, answer: Answer::Absent, declared, step: 1 };
         self.policy.settle(self.session, id, &arrival);
     }
 }
@@ -126,9 +130,10 @@ pub fn evidence() {
             };
             let mut turn = Turn::new(&json!({ "lookupEvidence": evidence }));
             turn.classify(Task::Complex);
-            let (lookup, _) = turn.judge(&format!("mcp__basic-memory__{}", row.tool), &json!({}), 1);
-            let status = status::of_value(&row.value);
-            let arrival = Arrival { reached: true, is_error, status, declared: None, step: 1 };
+            let name = format!("mcp__basic-memory__{}", row.tool);
+            let (lookup, _) = turn.judge(&name, &json!({}), 1);
+            let answer = answer(turn.namespace.resolve(&name).unwrap(), Some(&row.value));
+            let arrival = Arrival { reached: true, is_error, answer, declared: None, step: 1 };
             let settled = turn.policy.settle(turn.session, lookup, &arrival);
             report.same("outcome", Some(outcome), settled.outcome.map(Outcome::name));
             report.same("observations", sorted(observations), names(settled.observations));
@@ -326,8 +331,13 @@ pub fn approval_reasons() {
     unique(file.vectors.iter().map(|row| &row.name));
     for row in &file.vectors {
         report.at(format!("\"{}\"", row.name));
-        let empty = serde_json::Map::new();
-        let text = approval::reason(&row.tool, row.args.as_object().unwrap_or(&empty), row.unmet.as_deref().map(code));
+        let tool = Config::default().namespace().resolve(&row.tool).unwrap();
+        let arguments = read_arguments(tool, Some(&row.args));
+        let given = match &arguments {
+            Arguments::Object(given) => Some(given),
+            Arguments::NotAnObject => None,
+        };
+        let text = approval::reason(&row.tool, given, row.unmet.as_deref().map(code));
         for part in &row.contains {
             report.same(&format!("{text:?} has {part:?}"), true, text.contains(part));
         }
