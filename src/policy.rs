@@ -8,6 +8,7 @@ mod digest;
 mod gate;
 mod guards;
 mod memory;
+mod names;
 mod request;
 mod settle;
 mod target;
@@ -28,7 +29,7 @@ use crate::guard::secret::SecretClass;
 use crate::reason::{Code, Observation, Observations};
 use crate::tool::{Class, Tool};
 use crate::verdict::Verdict;
-use turn::{Open, ReadRequest, Turn};
+use turn::{Followed, Open, ReadRequest, Turn};
 
 /// The policy's own number of a session, never used twice in a policy's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -210,12 +211,24 @@ impl Options {
 }
 
 /// What is known of the connection to one server. All agents of the process share it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Connection {
-    /// Grows with every call that may have switched the current project.
-    switches: u64,
-    /// Whether a settled call ever may have.
+    /// Stands for the current project: another number after every call that may have switched it.
+    current: u64,
+    /// Numbers given so far.
+    numbers: u64,
+    /// Whether a settled call ever may have switched it.
     switched: bool,
+    /// The slug of the project that the server has said it uses where none is named and nothing was switched.
+    own: Option<String>,
+}
+
+impl Connection {
+    /// From here on another project may be the current one.
+    fn switch(&mut self) {
+        self.numbers += 1;
+        self.current = self.numbers;
+    }
 }
 
 /// The state of every session, and the rules.
@@ -315,7 +328,9 @@ impl Policy {
             secret: None,
         };
         let open = if tool.class.writes() {
-            let decision = gate::decide(&self.options, turn, connection, step, tool, call.arguments);
+            let (classification, recall) = (judged.verdict.classification, judged.verdict.recall);
+            let state = gate::State { classification, recall, step, memory: turn.memory(tool.server), connection };
+            let decision = gate::decide(&self.options, &state, tool, call.arguments);
             judged.verdict.code = decision.code;
             judged.verdict.argument = decision.findings.argument;
             judged.verdict.observations = observed.and(decision.findings.observed);
@@ -326,11 +341,17 @@ impl Policy {
             Policy::followed_read(tool, step, call.arguments)
         };
         // From here on the connection may be on its way to another project.
-        connection.switches += u64::from(open.may_switch());
-        turn.follow(call.id, tool.server, open);
+        let before = connection.current;
+        if open.may_switch() {
+            connection.switch();
+        }
+        let followed = Followed { server: tool.server, before, current: connection.current, open };
         if judged.verdict.denies() {
             turn.denied();
+        } else if let Open::Write(write) = &followed.open {
+            turn.memory(tool.server).start(call.id, settle::written(write));
         }
+        turn.follow(call.id, followed);
         judged
     }
 
@@ -341,8 +362,8 @@ impl Policy {
         };
         match tool.class {
             Class::Control => Open::Control,
-            Class::Read { search: true } => Open::Lookup { step, read: Box::new(ReadRequest::of(tool, given)) },
-            _ => Open::Read(Box::new(ReadRequest::of(tool, given))),
+            Class::Read { search: true } => Open::Lookup(Box::new(ReadRequest::of(tool, given, step))),
+            _ => Open::Read(Box::new(ReadRequest::of(tool, given, step))),
         }
     }
 
@@ -350,8 +371,8 @@ impl Policy {
     /// was settled before, changes nothing.
     pub fn settle(&mut self, session: SessionId, call: CallId, arrival: &Arrival) -> Settled {
         let Some(Some(turn)) = self.sessions.get_mut(&session) else { return Settled::NOTHING };
-        let Some((server, open)) = turn.take(call) else { return Settled::NOTHING };
-        let connection = self.connections.entry(server).or_default();
-        settle::settle(&self.options, turn, connection, open, arrival)
+        let Some(followed) = turn.take(call) else { return Settled::NOTHING };
+        let connection = self.connections.entry(followed.server).or_default();
+        settle::settle(&self.options, turn, connection, followed, arrival)
     }
 }

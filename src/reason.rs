@@ -91,7 +91,7 @@ codes! {
     ProjectAmbiguous = 34, "PROJECT_AMBIGUOUS", Recoverable, ask: true;
     /// The very same write was done in this turn.
     DuplicateWriteSameTurn = 35, "DUPLICATE_WRITE_SAME_TURN", Terminal, ask: true;
-    /// The very same write was tried in this turn, and whether it was done is not known.
+    /// The same write was made or tried in this turn, and whether it was done, or done to this note, is not known.
     WriteOutcomeUnknown = 36, "WRITE_OUTCOME_UNKNOWN", Recoverable, ask: true;
     /// An inspected argument holds something shaped like a secret.
     SecretPatternDetected = 37, "SECRET_PATTERN_DETECTED", Recoverable, ask: true;
@@ -373,15 +373,20 @@ impl Code {
             Code::UnsafeNotePath => write!(
                 text,
                 "\"{argument}\" names a place that notes must not be written to or read as: outside the project, in a \
-                 reserved folder, or with characters that mislead. Nothing was written. Repeat this call with a plain \
-                 relative path of visible letters, such as notes/topic."
+                 reserved folder, or with characters that mislead. Nothing was written. Repeat this call with {}.",
+                match context.argument {
+                    Some(ArgumentName::Title) => "a title of visible letters, such as Weekly plan",
+                    Some(ArgumentName::ProjectPath) => "an absolute path of visible letters, such as /srv/notes",
+                    _ => "a plain relative path of visible letters, such as notes/topic",
+                }
             ),
             Code::OverwriteRequiresRead => write!(
                 text,
                 "this call would replace existing text of a note that was not read in this turn. Either call {read} \
-                 for the note with \"output_format\":\"json\" and the same project (for edit_note also with the same \
-                 identifier), read the result, then repeat this call; or write without replacing: leave overwrite \
-                 out, or use edit_note with operation append."
+                 with \"output_format\":\"json\" and the same project (for write_note with the note's path, directory/title.md, \
+                 as identifier; for edit_note with the same identifier), read the result, then repeat this call in a later \
+                 message; or write without replacing: leave overwrite out, or use edit_note with operation append and \
+                 without metadata."
             ),
             Code::ProjectAmbiguous => write!(
                 text,
@@ -395,9 +400,10 @@ impl Code {
             ),
             Code::WriteOutcomeUnknown => write!(
                 text,
-                "this very write was tried in this turn and its outcome is not known: it may have been done. Call {read} \
-                 for the note with \"output_format\":\"json\" and the same project (for edit_note also with the same \
-                 identifier); if the text is not there, repeat this call."
+                "this write was made or tried before in this turn, and whether the note holds it is not known. Call {read} \
+                 with \"output_format\":\"json\" and the same project (for write_note with the note's path, directory/title.md, \
+                 as identifier; for others with the same identifier) and read the result; if the text is not there, \
+                 repeat this call in a later message."
             ),
             Code::SecretPatternDetected => write!(
                 text,

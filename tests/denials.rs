@@ -70,6 +70,31 @@ fn a_recoverable_denial_names_the_next_call() {
     names(Code::MemoryLookupFailed, &[SEARCH, "other words", r#""search_type":"text""#, "build_context", "project"]);
     names(Code::MalformedArguments, &["one JSON object", "each parameter once"]);
     names(Code::UnknownMemoryTool, &["readTools", "mutatingTools", "unknownMemoryToolPolicy"]);
+    // The ways out of an overwrite: to read it, or not to overwrite.
+    let read =
+        [READ, r#""output_format":"json""#, "same project", "same identifier", "directory/title.md", "later message"];
+    names(Code::OverwriteRequiresRead, &read);
+    names(Code::OverwriteRequiresRead, &["leave overwrite out", "append"]);
+    names(Code::WriteOutcomeUnknown, &read);
+    names(Code::ProjectAmbiguous, &[r#""project""#]);
+    names(Code::DuplicateWriteSameTurn, &["already done"]);
+}
+
+/// The guards that look at arguments name the argument, and no other text does.
+#[test]
+fn a_denial_names_the_argument_at_fault() {
+    for argument in ArgumentName::ALL {
+        let quoted = format!("\"{}\"", argument.name());
+        for code in denying() {
+            let names = text_of(code, false, Some(*argument)).starts_with(&format!("{}: {quoted} ", code.name()));
+            let looks =
+                matches!(code, Code::UnsafeNotePath | Code::SecretPatternDetected | Code::TestFixtureLabelInProject);
+            assert_eq!(names, looks, "{code:?} and {quoted}");
+        }
+    }
+    let text = |argument| text_of(Code::UnsafeNotePath, false, Some(argument));
+    assert!(text(ArgumentName::ProjectPath).contains("absolute path") && text(ArgumentName::Title).contains("a title"));
+    assert!(text(ArgumentName::Directory).contains("relative path"));
 }
 
 #[test]
@@ -94,7 +119,7 @@ fn the_search_tool_that_a_text_names_is_one_that_the_operator_has() {
         let text = Code::CreateRequiresSearch.text(context);
         assert!(text.contains(&format!("Call {search} with")), "{text}");
         let text = Code::OverwriteRequiresRead.text(context);
-        assert!(text.contains(&format!("{} for", search.replace("scan", "read_note"))), "{text}");
+        assert!(text.contains(&format!("call {} with", search.replace("scan", "read_note"))), "{text}");
     }
 }
 
@@ -114,12 +139,37 @@ fn marked() -> Map<String, Value> {
     all
 }
 
-/// One argument of [`marked`] at a time, all at once, and what is no object.
+/// What the guards fire at, with the marker in the very argument at fault.
+fn at_fault() -> Vec<Value> {
+    let secret = format!("https://alice:{MARKER}@host/x");
+    let write = |more: Value| {
+        let mut args = json!({ "title": MARKER, "directory": MARKER, "content": MARKER });
+        args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        args
+    };
+    let mut args: Vec<Value> = [
+        json!({ "overwrite": true }),
+        json!({ "directory": format!("../{MARKER}") }),
+        json!({ "title": format!("{MARKER}\u{7}") }),
+        json!({ "tags": [secret] }),
+        json!({ "metadata": { secret.as_str(): MARKER } }),
+        json!({ "tags": [format!("[test-fixture] {MARKER}")] }),
+    ]
+    .into_iter()
+    .map(write)
+    .collect();
+    args.push(json!({ "identifier": format!("{MARKER}/../x"), "destination_path": format!("/{MARKER}") }));
+    args.push(json!({ "identifier": MARKER, "operation": "append", "content": MARKER }));
+    args.push(json!({ "project_name": MARKER, "project_path": format!("~/{MARKER}") }));
+    args
+}
+
+/// One argument of [`marked`] at a time, all at once, what guards fire at, and what is no object.
 fn all_marked_arguments() -> Vec<Value> {
     let all = marked();
     let single = all.iter().map(|(name, value)| json!({ name: value }));
     let nothing_to_map = [json!(MARKER), json!([MARKER]), json!(format!("{{\"title\":\"{MARKER}"))];
-    single.chain([Value::Object(all.clone())]).chain(nothing_to_map).collect()
+    single.chain([Value::Object(all.clone())]).chain(at_fault()).chain(nothing_to_map).collect()
 }
 
 /// A session in a state of its turn, and the words that its calls get.
@@ -157,8 +207,12 @@ impl Stage {
         self
     }
 
-    fn looked_up(mut self, answer: Option<&str>) -> Stage {
-        let (call, _) = self.judge(SEARCH, &json!({ "query": MARKER }), 1, false);
+    fn looked_up(self, answer: Option<&str>) -> Stage {
+        self.looked_up_in(None, answer)
+    }
+
+    fn looked_up_in(mut self, project: Option<&str>, answer: Option<&str>) -> Stage {
+        let (call, _) = self.judge(SEARCH, &json!({ "query": MARKER, "project": project }), 1, false);
         if let Some(answer) = answer {
             self.settle(call, Answer::of_result(None, &json!(answer)), None);
         }
@@ -180,6 +234,9 @@ fn stages() -> Vec<Stage> {
         new().classified(Task::Complex).looked_up(Some(&hits)),
         Stage::new(&json!({ "unknownMemoryToolPolicy": "warn" })),
         Stage::new(&json!({ "createRequiresSearch": false })).classified(Task::Complex),
+        Stage::new(&json!({ "profile": "strict" })).classified(Task::Simple),
+        Stage::new(&json!({ "profile": "strict", "inspectContent": true })).classified(Task::Simple),
+        Stage::new(&json!({ "projectGuard": "deny" })).classified(Task::Simple).looked_up_in(Some(MARKER), Some(&hits)),
     ]
 }
 
@@ -198,8 +255,12 @@ fn no_denial_holds_anything_of_a_call() {
         for raw in &writes {
             for args in all_marked_arguments() {
                 for (step, hidden) in [(1, false), (2, true)] {
-                    let (_, verdict) = stage.judge(&format!("mcp__basic-memory__{raw}"), &args, step, hidden);
+                    let (call, verdict) = stage.judge(&format!("mcp__basic-memory__{raw}"), &args, step, hidden);
                     codes.insert(verdict.code.name());
+                    // Some are done, and some still run when the same call comes again.
+                    if !verdict.denies() && raw != "move_note" {
+                        stage.settle(call, Answer::Text(format!("# Edited note ({MARKER})")), None);
+                    }
                     for asks in [false, true] {
                         let code = denial_code(verdict, asks);
                         let control_hidden = verdict.observations.has(Observation::ControlHidden);
@@ -216,10 +277,11 @@ fn no_denial_holds_anything_of_a_call() {
             }
         }
     }
-    let expected = "ALLOW_CREATE ALLOW_RECALL_OK ALLOW_SIMPLE CLASSIFICATION_REQUIRED CREATE_REQUIRES_SEARCH \
-        MALFORMED_ARGUMENTS MEMORY_LOOKUP_FAILED MEMORY_LOOKUP_PENDING_IN_BATCH MEMORY_LOOKUP_REQUIRED \
-        UNKNOWN_MEMORY_TOOL";
-    assert_eq!(codes, expected.split_whitespace().collect());
+    let never = ["ALLOW_OUT_OF_SCOPE", "ALLOW_READ_ONLY", "ALLOW_CONTROL", "CALL_NOT_JUDGED"];
+    let not_ours = ["POLICY_INTERNAL_ERROR", "APPROVAL_UNAVAILABLE"];
+    let expected =
+        Code::ALL.iter().map(|code| code.name()).filter(|name| !never.contains(name) && !not_ours.contains(name));
+    assert_eq!(codes, expected.collect());
 }
 
 /// What is kept of a turn holds nothing of its calls either.

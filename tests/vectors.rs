@@ -24,6 +24,26 @@ fn classification() {
 }
 
 #[test]
+fn guards() {
+    scenario::play_all("guards.json");
+}
+
+#[test]
+fn overwrite() {
+    scenario::play_all("overwrite.json");
+}
+
+#[test]
+fn duplicate() {
+    scenario::play_all("duplicate.json");
+}
+
+#[test]
+fn project() {
+    scenario::play_all("project.json");
+}
+
+#[test]
 fn arguments() {
     tables::arguments();
 }
@@ -68,7 +88,20 @@ fn every_file_of_vectors_is_run() {
         .filter(|name| name != "README.md")
         .collect();
     files.sort();
-    let run =
-        ["approval", "arguments", "classification", "compat", "config", "enforcement", "evidence", "gate", "tools"];
+    let run = [
+        "approval",
+        "arguments",
+        "classification",
+        "compat",
+        "config",
+        "duplicate",
+        "enforcement",
+        "evidence",
+        "gate",
+        "guards",
+        "overwrite",
+        "project",
+        "tools",
+    ];
     assert_eq!(files, run.map(|name| format!("{name}.json")));
 }

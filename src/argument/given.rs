@@ -5,7 +5,9 @@
 //! A parameter that no table knows is sealed too, since what it holds is not known.
 
 use super::{Argument, Family, LaxBool, Role, doubled, lax_bool};
-use crate::note::text::Text;
+use crate::note::python::strip;
+use crate::note::text::{CodePoint, Text};
+use crate::policy::Digester;
 
 /// A JSON value, without loss.
 #[derive(Clone, PartialEq)]
@@ -49,8 +51,23 @@ impl Sealed {
     }
 
     /// Puts the content into a one-way digest.
-    pub(crate) fn digest(&self, into: &mut super::super::policy::Digester) {
+    pub(crate) fn digest(&self, into: &mut Digester) {
         into.json(&self.0);
+    }
+
+    /// Puts a section's heading into a one-way digest, as the server compares it: one without marks is of the second level,
+    /// and white space around it does not matter.
+    pub(crate) fn digest_heading(&self, into: &mut Digester) {
+        match &self.0 {
+            Json::Text(text) => {
+                let mut points: Vec<CodePoint> = text.code_points().collect();
+                if points.first() != Some(&CodePoint::from('#')) {
+                    points.splice(0..0, "## ".chars().map(CodePoint::from));
+                }
+                into.text(&Text::from_code_points(strip(&points).iter().copied()));
+            }
+            other => into.json(other),
+        }
     }
 }
 

@@ -132,6 +132,7 @@ pub const TABLE: &[Entry] = &[
             rule(DONE, &[Mark::Items("results")]),
             rule(DONE, &[Mark::Starts("# Context: ")]),
             rule(EMPTY, &[Mark::Starts("No results found for ")]),
+            rule(MISSED, &[Mark::Heads("# Note Not Found")]),
             ERROR_TEXT,
         ],
     },

@@ -100,17 +100,25 @@ impl Digester {
 }
 
 /// Digests what a write does, apart from the note that it does it to: the parameters by their canonical names, each as the
-/// server reads it, an omitted one as its default. How the answer looks does not matter, and `skip` names the parameters
-/// that say which note it is.
+/// server reads it, an omitted one as its default. How the answer looks and what must hold before (a checksum, a count) do not
+/// matter, nor does what an operation makes no use of; `skip` names the parameters that say which note it is.
 pub(crate) fn of_effect(key: &DigestKey, tool: &str, given: &Given, skip: &[&str]) -> Digest {
     let mut digester = Digester::new(key);
     digester.bytes(tool.as_bytes());
     let families = crate::argument::tool(tool).map_or(&[][..], |tool| tool.families);
-    for family in families.iter().filter(|f| f.role != Role::Presentation && !skip.contains(&f.name)) {
+    let held = |name: &str| given.entries().find(|entry| entry.family.is_some_and(|f| f.name == name)).map(|e| &e.held);
+    let unused = if tool == "edit_note" { unused(key, given, held("content")) } else { &[] };
+    let counts = |family: &&Family| {
+        family.role != Role::Presentation
+            && !skip.contains(&family.name)
+            && !PRECONDITIONS.contains(&family.name)
+            && !unused.contains(&family.name)
+    };
+    for family in families.iter().filter(counts) {
         digester.bytes(family.name.as_bytes());
-        let entry = given.entries().find(|entry| entry.family.is_some_and(|f| f.name == family.name));
-        match entry.map(|entry| &entry.held) {
+        match held(family.name) {
             Some(Held::Open(value)) if *value != Json::Null => meaning(&mut digester, family, value),
+            Some(Held::Sealed(sealed)) if family.name == "section" => sealed.digest_heading(&mut digester),
             Some(Held::Sealed(sealed)) => sealed.digest(&mut digester),
             _ => omitted(&mut digester, family),
         }
@@ -127,8 +135,40 @@ pub(crate) fn of_effect(key: &DigestKey, tool: &str, given: &Given, skip: &[&str
     digester.finish()
 }
 
+/// What must hold before a write is done. The same write with another of them is the same write.
+const PRECONDITIONS: &[&str] = &["expected_checksum", "expected_replacements"];
+
+/// The parameters of an edit that change nothing of what it does. An edit that adds text adds it whatever fields it sets
+/// beside it; only where it adds none (an empty append is how fields alone are set) are they what it does.
+fn unused(key: &DigestKey, given: &Given, content: Option<&Held>) -> &'static [&'static str] {
+    let digested = |write: &dyn Fn(&mut Digester)| {
+        let mut digester = Digester::new(key);
+        write(&mut digester);
+        digester.finish()
+    };
+    let nothing = digested(&|into| into.text(&Text::from("")));
+    let adds_text = content.is_some_and(|held| match held {
+        Held::Sealed(sealed) => digested(&|into| sealed.digest(into)) != nothing,
+        Held::Open(_) => true,
+    });
+    match (given.text("operation").and_then(|text| text.as_str()), adds_text) {
+        (Some("append" | "prepend"), true) => &["section", "find_text", "replace_subsections", "metadata"],
+        (Some("append" | "prepend"), false) => &["section", "find_text", "replace_subsections"],
+        (Some("insert_before_section" | "insert_after_section"), true) => {
+            &["find_text", "replace_subsections", "metadata"]
+        }
+        (Some("insert_before_section" | "insert_after_section"), false) => &["find_text", "replace_subsections"],
+        (Some("find_replace"), _) => &["section", "replace_subsections"],
+        (Some("replace_section"), _) => &["find_text"],
+        _ => &[],
+    }
+}
+
 /// A value as the server reads it.
 fn meaning(digester: &mut Digester, family: &Family, value: &Json) {
+    if family.name == "metadata" {
+        return fields(digester, value);
+    }
     match family.shape {
         Shape::Bool => match lax_bool(Some(&value.argument())) {
             LaxBool::True => digester.bool(true),
@@ -141,6 +181,18 @@ fn meaning(digester: &mut Digester, family: &Family, value: &Json) {
             None => digester.json(value),
         },
         Shape::Text | Shape::Other => digester.json(value),
+    }
+}
+
+/// Metadata: an object, or the text of one; one without fields sets nothing.
+fn fields(digester: &mut Digester, value: &Json) {
+    let parsed = match value {
+        Json::Text(text) => text.as_str().and_then(|text| serde_json::from_str(text).ok()),
+        _ => None,
+    };
+    match parsed.as_ref().and_then(Json::from_serde).as_ref().unwrap_or(value) {
+        Json::Object(fields) if fields.is_empty() => digester.nothing(),
+        value => digester.json(value),
     }
 }
 

@@ -1,9 +1,10 @@
 //! The mutation gate: the order of the checks on a call (spec section 6). The first that fails is the verdict.
 
-use super::guards::{self, Findings};
-use super::turn::{Turn, WriteRequest};
+use super::guards::{self, Facts, Findings};
+use super::memory::Memory;
+use super::turn::WriteRequest;
 use super::{Classification, Connection, Options, Recall};
-use crate::argument::given::{Arguments, Given};
+use crate::argument::given::Arguments;
 use crate::config::Level;
 use crate::reason::{Code, Observation};
 use crate::tool::{Class, Known, Tool};
@@ -25,15 +26,17 @@ pub(super) struct Decision {
     pub(super) creates: bool,
 }
 
-/// Decides on a write of this step.
-pub(super) fn decide(
-    options: &Options,
-    turn: &Turn,
-    connection: &Connection,
-    step: u32,
-    tool: Tool,
-    arguments: &Arguments,
-) -> Decision {
+/// What a decision depends on, besides the options and the call.
+pub(super) struct State<'a> {
+    pub(super) classification: Classification,
+    pub(super) recall: Recall,
+    pub(super) step: u32,
+    pub(super) memory: &'a Memory,
+    pub(super) connection: &'a Connection,
+}
+
+/// Decides on a write.
+pub(super) fn decide(options: &Options, state: &State<'_>, tool: Tool, arguments: &Arguments) -> Decision {
     let mut findings = Findings::default();
     let given = match arguments {
         Arguments::Object(given) if !given.is_doubled() => given,
@@ -42,38 +45,35 @@ pub(super) fn decide(
     let overwrites = guards::overwrites(options, given);
     let creates = tool.known == Some(Known::WriteNote) && !overwrites;
     let request = WriteRequest::of(&options.key, tool, given, overwrites);
-    let code = first_failure(options, turn, connection, step, tool, given, &request, creates, &mut findings);
+    let facts =
+        Facts { memory: state.memory, connection: state.connection, step: state.step, tool, given, request: &request };
+    let code = first_failure(options, state, &facts, creates, &mut findings);
     Decision { code, findings, request: Some(request), creates }
 }
 
-#[allow(clippy::too_many_arguments, reason = "one value each of what a decision depends on")]
 fn first_failure(
     options: &Options,
-    turn: &Turn,
-    connection: &Connection,
-    step: u32,
-    tool: Tool,
-    given: &Given,
-    request: &WriteRequest,
+    state: &State<'_>,
+    facts: &Facts<'_>,
     creates: bool,
     findings: &mut Findings,
 ) -> Code {
-    if tool.class == Class::Unknown {
+    if facts.tool.class == Class::Unknown {
         match options.unknown_memory_tool_policy {
             Level::Deny => return Code::UnknownMemoryTool,
             Level::Warn => findings.observed = findings.observed.with(Observation::UnknownMemoryTool),
             Level::Off => {}
         }
     }
-    guards::paths(options, tool, given, findings);
+    guards::paths(options, facts.tool, facts.given, findings);
     if let Some(denial) = findings.denial {
         return denial;
     }
-    let code = match turn.classification() {
+    let code = match state.classification {
         Classification::Unknown => return Code::ClassificationRequired,
         Classification::Simple => Code::AllowSimple,
         Classification::Complex if creates && !options.create_requires_search => Code::AllowCreate,
-        Classification::Complex => match turn.recall(step) {
+        Classification::Complex => match state.recall {
             Recall::Satisfied => Code::AllowRecallOk,
             Recall::Pending => return Code::MemoryLookupPendingInBatch,
             Recall::Failed => return Code::MemoryLookupFailed,
@@ -81,6 +81,6 @@ fn first_failure(
             Recall::None => return Code::MemoryLookupRequired,
         },
     };
-    guards::integrity(options, turn, connection, tool, given, request, findings);
+    guards::integrity(options, facts, findings);
     findings.denial.unwrap_or(code)
 }

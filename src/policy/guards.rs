@@ -3,9 +3,10 @@
 //! Each guard answers whether it fires, and on which argument. What that means is the configured level's business: `warn`
 //! observes under the guard's code, `deny` denies with it.
 
-use super::memory::{Before, Known as KnownBy};
+use super::memory::{Before, Known as KnownBy, Memory};
+use super::names::Words;
 use super::target::{Keys, Target};
-use super::turn::{Turn, WriteRequest};
+use super::turn::WriteRequest;
 use super::{Connection, Options};
 use crate::argument::given::{Given, Held, InspectContent, Json};
 use crate::argument::{LaxBool, Role};
@@ -71,18 +72,21 @@ pub(super) fn paths(options: &Options, tool: Tool, given: &Given, findings: &mut
     }
 }
 
+/// What the guards of step 6 look at.
+pub(super) struct Facts<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) connection: &'a Connection,
+    pub(super) step: u32,
+    pub(super) tool: Tool,
+    pub(super) given: &'a Given,
+    pub(super) request: &'a WriteRequest,
+}
+
 /// The guards of step 6, in the order of the table.
-pub(super) fn integrity(
-    options: &Options,
-    turn: &Turn,
-    connection: &Connection,
-    tool: Tool,
-    given: &Given,
-    request: &WriteRequest,
-    findings: &mut Findings,
-) {
-    let keys = Keys { key: &options.key, switches: connection.switches };
-    if options.overwrite_requires_read != Level::Off && replaces_unread(options, turn, &keys, tool, given, request) {
+pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Findings) {
+    let Facts { memory, connection, step, tool, given, request } = *facts;
+    let keys = Keys { key: &options.key, current: Some(connection.current) };
+    if options.overwrite_requires_read != Level::Off && replaces_unread(options, facts, &keys) {
         findings.add(
             options.overwrite_requires_read,
             Code::OverwriteRequiresRead,
@@ -93,15 +97,11 @@ pub(super) fn integrity(
     if connection.switched && takes_project(tool) && !request.projects.stated() && !request.switches {
         findings.add(options.project_guard, Code::ProjectAmbiguous, Observation::ProjectAmbiguous, None);
     }
-    if options.duplicate_write_guard {
-        let read = known_by(&keys, request);
-        let code = match turn.memory.before(
-            request.effect,
-            &request.target,
-            request.target_digest,
-            &request.projects,
-            &read,
-        ) {
+    // Tools that no table knows are not told apart.
+    if options.duplicate_write_guard && tool.known.is_some() {
+        let code = match memory.before(&request.subject, &known_by(&keys, request), step) {
+            // What became of a project cannot be read in a note.
+            Before::Unknown if matches!(request.target, Target::None) => None,
             Before::No => None,
             Before::Done => Some(Code::DuplicateWriteSameTurn),
             Before::Unknown => Some(Code::WriteOutcomeUnknown),
@@ -167,43 +167,48 @@ fn inspected<T>(
 }
 
 /// Whether the call would replace existing text of a note that is not proven read.
-fn replaces_unread(
-    options: &Options,
-    turn: &Turn,
-    keys: &Keys<'_>,
-    tool: Tool,
-    given: &Given,
-    request: &WriteRequest,
-) -> bool {
-    let memory = &turn.memory;
+fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
+    let Facts { memory, step, tool, given, request, .. } = *facts;
+    let by = known_by(keys, request);
     match (tool.known, &request.target) {
         (Some(Known::WriteNote), Target::Path(path)) => {
-            let gone = memory.gone(path);
-            if !overwrites(options, given) && gone == 0 {
-                return false;
-            }
-            !memory.knows(&known_by(keys, request), gone)
+            let gone = memory.gone(Some(keys.file_path(path.as_str())), Words::of(keys.key, path.as_str()).as_ref());
+            (overwrites(options, given) || gone != 0) && !memory.knows(&by, gone, step)
         }
         // Where the note would land is not proven, so neither is that it was read.
-        (Some(Known::WriteNote), _) => overwrites(options, given) || memory.anything_gone(),
-        (Some(Known::EditNote), Target::Identifier(identifier)) => {
-            let gone = memory.identifier_gone(identifier);
-            if !edits_replace(given) && gone == 0 {
-                return false;
-            }
-            !memory.knows(&known_by(keys, request), gone)
+        (Some(Known::WriteNote), _) => overwrites(options, given) || memory.gone(None, None) != 0,
+        (Some(Known::EditNote), Target::Identifier(_)) => {
+            let name = request.subject.identifier.as_ref().and_then(|named| named.words.as_ref());
+            let gone = memory.gone(None, name);
+            // A note that is not there has no text to replace: finding none lifts nothing then. The server would look for a
+            // file of the name, which the read did not know of.
+            let absent = if request.replaces { Vec::new() } else { by.absent };
+            (request.replaces || gone != 0) && !memory.knows(&KnownBy { absent, ..by }, gone, step)
         }
         (Some(Known::EditNote), _) => true,
-        (Some(Known::MoveNote), _) => match given.text("destination_path").filter(|to| !to.is_empty()) {
-            Some(to) => {
-                let gone = memory.identifier_gone(to);
-                let absent = keys.identifier(to, &request.projects);
-                gone != 0 && !memory.knows(&KnownBy { absent, ..KnownBy::default() }, gone)
-            }
-            None => false,
-        },
+        (Some(Known::MoveNote), _) => moves_to_gone(facts, keys),
         _ => false,
     }
+}
+
+/// Whether a move goes to a path that was deleted or moved away from in this turn.
+fn moves_to_gone(facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
+    let Facts { memory, step, given, request, .. } = *facts;
+    let text = |name| given.text(name).filter(|to| !to.is_empty());
+    let destination = match (text("destination_path"), text("destination_folder"), &request.target) {
+        (Some(path), ..) => path.clone(),
+        // The note keeps its file's name, which its identifier ends with where that is no title.
+        (None, Some(folder), Target::Identifier(identifier)) => {
+            let (folder, identifier) = (folder.as_str().unwrap_or_default(), identifier.as_str().unwrap_or_default());
+            let name = identifier.trim_end().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            Text::from(format!("{}/{name}", folder.trim().trim_end_matches('/')))
+        }
+        _ => return false,
+    };
+    let path = destination.as_str().map(|path| keys.file_path(path));
+    let gone = memory.gone(path, Words::of_identifier(keys.key, &destination).as_ref());
+    let absent = destination.as_str().map_or_else(Vec::new, |path| keys.absent(path, &request.projects));
+    gone != 0 && !memory.knows(&KnownBy { absent, ..KnownBy::default() }, gone, step)
 }
 
 /// Whether `write_note` replaces a note that exists, as the server reads the argument; what it would refuse counts as true.
@@ -215,9 +220,25 @@ pub(super) fn overwrites(options: &Options, given: &Given) -> bool {
 }
 
 /// Whether `edit_note` replaces text. Operations are case-sensitive; one that is not known to only add counts as replacing.
+/// Metadata takes the place of what the note's fields hold, whatever the operation is.
 pub(super) fn edits_replace(given: &Given) -> bool {
-    const ADDS: [&str; 4] = ["append", "prepend", "insert_before_section", "insert_after_section"];
-    !given.text("operation").and_then(|text| text.as_str()).is_some_and(|operation| ADDS.contains(&operation))
+    let adds = given.text("operation").and_then(|text| text.as_str()).is_some_and(adds);
+    !adds || given.get("metadata").is_some_and(|metadata| !sets_nothing(metadata))
+}
+
+/// Whether an operation of `edit_note` only adds text.
+pub(super) fn adds(operation: &str) -> bool {
+    ["append", "prepend", "insert_before_section", "insert_after_section"].contains(&operation)
+}
+
+/// Whether a metadata argument sets no field: null, an empty object, or the text of one.
+pub(super) fn sets_nothing(metadata: &Json) -> bool {
+    match metadata {
+        Json::Null => true,
+        Json::Object(fields) => fields.is_empty(),
+        Json::Text(text) => text.as_str().is_some_and(|text| text.split_whitespace().collect::<String>() == "{}"),
+        Json::Bool(_) | Json::Number(_) | Json::List(_) => false,
+    }
 }
 
 /// The keys under which reading the target, or finding it absent, is remembered.
@@ -227,7 +248,7 @@ pub(super) fn known_by(keys: &Keys<'_>, request: &WriteRequest) -> KnownBy {
         Target::Path(path) => KnownBy {
             path: keys.path(path, projects),
             identifier: Vec::new(),
-            absent: keys.path_as_absent(path, projects),
+            absent: keys.absent(path.as_str(), projects),
         },
         Target::Identifier(identifier) => {
             let same = keys.identifier(identifier, projects);

@@ -1,15 +1,13 @@
-//! What one turn knows of notes: what was read, what was found absent, what was written, and what is gone.
+//! What one turn knows of the notes of one server: what was read, what was found absent, what was written, and what is gone.
 //!
-//! Everything is held as keyed digests with the order in which it was learnt, but for names that a *result* gave to notes
-//! that were written, which are needed to tell whether another spelling means the same note. All of it goes with the turn.
+//! Everything is held as keyed digests with the order in which it was learnt. All of it goes with the turn.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use super::CallId;
 use super::digest::Digest;
-use super::target::{Named, ProjectArguments, Target, identifier_reaches};
-use crate::note::identifier::Relation;
-use crate::note::path::NotePath;
-use crate::note::text::Text;
+use super::names::Words;
+use super::target::{FilePath, Project};
 
 /// Notes that one turn can remember as deleted or moved; beyond it, every note counts as gone.
 const GONE_MAX: usize = 256;
@@ -17,43 +15,96 @@ const GONE_MAX: usize = 256;
 /// Writes of one effect that are compared by name; older ones are found by their exact target only.
 const COMPARED_MAX: usize = 256;
 
+/// What one turn can remember of each kind. Beyond it, what is known is forgotten, so that it must be read again.
+const REMEMBERED_MAX: usize = 16_384;
+
 /// Something that was learnt, in order. Never 0.
 pub(super) type Order = u64;
 
-/// A write whose outcome is known to be done, or not known at all.
-#[derive(Clone, Debug)]
-struct Written {
+/// When something was proven, and the step whose messages the model sees it after; none where it need not see it, because
+/// it wrote it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
     order: Order,
-    target: Digest,
-    projects: ProjectArguments,
-    named: Named,
-    done: bool,
+    step: Option<u32>,
 }
 
-/// A note that was deleted or moved away.
+/// The last time of an earlier step, and the last time: proving again does not make unseen what was seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times([Option<Seen>; 2]);
+
+impl Times {
+    fn add(&mut self, seen: Seen) {
+        let [earlier, last] = &mut self.0;
+        if last.is_some_and(|last| last.step != seen.step) {
+            *earlier = *last;
+        }
+        *last = Some(seen);
+    }
+
+    /// Whether one of them came after `since` and was seen by a call of this step.
+    fn has(&self, since: Order, step: u32) -> bool {
+        self.0.iter().flatten().any(|seen| seen.order > since && seen.step.is_none_or(|seen| seen < step))
+    }
+}
+
+/// What a write did, or may have done.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub(super) effect: Digest,
+    pub(super) target: Digest,
+    pub(super) project: Project,
+    /// The file path that the result or the arguments named.
+    pub(super) path: Option<FilePath>,
+    /// That path, in each project that it is known to be in.
+    pub(super) notes: Vec<Digest>,
+    pub(super) permalink: Option<Digest>,
+    /// Every name by which the note is known; `None` for one whose words are not proven.
+    pub(super) names: Vec<Option<Words>>,
+    /// Whether the note's title is among the names.
+    pub(super) titled: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    order: Order,
+    done: bool,
+    written: Written,
+}
+
+/// A note, or a folder, that was deleted or moved away.
 #[derive(Clone, Debug)]
 struct Gone {
     order: Order,
-    identifier: Text<'static>,
-    path: Option<String>,
-    directory: bool,
+    what: Removed,
 }
 
-/// What a turn knows of notes.
-#[derive(Debug, Default)]
-pub(super) struct Memory {
-    order: Order,
-    proven: HashMap<Digest, Order>,
-    absent: HashMap<Digest, Order>,
-    written: HashMap<Digest, Vec<Written>>,
-    exact: HashMap<(Digest, Digest), Order>,
-    last_write: HashMap<String, Order>,
-    gone: Vec<Gone>,
-    gone_overflow: Option<Order>,
-    /// The last move, delete or project call that was done.
-    barrier: Order,
-    /// When identifiers may last have changed their meaning: an edit can change a title or a permalink.
-    identifiers: Order,
+/// What was deleted or moved away, by what is known of it.
+#[derive(Clone, Debug)]
+pub(super) enum Removed {
+    /// A note by its path, and by every name that it is known by; `None` for one whose words are not proven.
+    Note { path: Option<FilePath>, names: Vec<Option<Words>> },
+    /// All notes in a folder.
+    Folder(Option<Words>),
+}
+
+/// What a write is about, as far as the memory compares it.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub(super) effect: Digest,
+    pub(super) target: Digest,
+    pub(super) project: Project,
+    /// For a note by an identifier: what it may reach.
+    pub(super) identifier: Option<Named>,
+}
+
+/// An identifier, as far as the memory compares it.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    /// The identifier, where the server would look it up as a permalink as it stands.
+    pub(super) permalink: Digest,
+    /// `None`: it may be any note's.
+    pub(super) words: Option<Words>,
 }
 
 /// The keys under which a note may be known.
@@ -74,8 +125,44 @@ pub(super) enum Before {
     No,
     /// It was done.
     Done,
-    /// It was tried, and whether it was done is not known.
+    /// It may have been done: its outcome is not known, or not which note it was done to.
     Unknown,
+}
+
+/// Whether a write is about the same note as another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Same {
+    No,
+    Maybe,
+    Yes,
+}
+
+/// What a turn knows of notes.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    order: Order,
+    proven: HashMap<Digest, Times>,
+    /// The same for identifiers that the server finds by the permalink of the note at this path.
+    by_permalink: HashMap<Digest, (Times, FilePath)>,
+    absent: HashMap<Digest, Order>,
+    /// What path an identifier reached.
+    reached: HashMap<Digest, (Order, FilePath)>,
+    written: HashMap<Digest, VecDeque<Entry>>,
+    writes: usize,
+    /// Writes under way.
+    running: BTreeMap<CallId, Entry>,
+    exact: HashMap<(Digest, Digest), Order>,
+    last_write: HashMap<Digest, Order>,
+    /// When the note at a path, in whatever project, was last edited or overwritten.
+    last_edit: HashMap<Digest, Order>,
+    gone: Vec<Gone>,
+    gone_overflow: Option<Order>,
+    /// The last move, delete or project call that was done.
+    barrier: Order,
+    /// When identifiers may last have changed their meaning: an edit can change a title or a permalink.
+    identifiers: Order,
+    /// When a title may last have changed of which it is not known whose it is.
+    titles: Order,
 }
 
 impl Memory {
@@ -84,83 +171,125 @@ impl Memory {
         self.order
     }
 
-    /// A whole note was read, or written: these are the ways to know it again.
-    pub(super) fn prove(&mut self, keys: impl IntoIterator<Item = Digest>) {
+    /// A whole note was read, with its result in this step, or written, with no step: these are the ways to know it again.
+    pub(super) fn prove(&mut self, keys: impl IntoIterator<Item = Digest>, step: Option<u32>) {
         let order = self.next();
-        self.proven.extend(keys.into_iter().map(|key| (key, order)));
+        for key in keys {
+            bounded(&mut self.proven).entry(key).or_default().add(Seen { order, step });
+        }
+    }
+
+    /// The same of the note at this path, for identifiers that the server finds by its permalink.
+    pub(super) fn prove_permalink(
+        &mut self,
+        keys: impl IntoIterator<Item = Digest>,
+        path: FilePath,
+        step: Option<u32>,
+    ) {
+        let order = self.next();
+        for key in keys {
+            let (times, of) = bounded(&mut self.by_permalink).entry(key).or_insert((Times::default(), path));
+            if of.exact != path.exact {
+                *times = Times::default();
+            }
+            *of = path;
+            times.add(Seen { order, step });
+        }
     }
 
     /// A note was looked for under exactly these names, and is not there.
     pub(super) fn miss(&mut self, keys: impl IntoIterator<Item = Digest>) {
         let order = self.next();
-        self.absent.extend(keys.into_iter().map(|key| (key, order)));
+        bounded(&mut self.absent).extend(keys.into_iter().map(|key| (key, order)));
     }
 
-    /// Whether one of the keys was proven, or found absent, after `since`. What was learnt under an identifier counts only
-    /// from when identifiers last changed their meaning.
-    pub(super) fn knows(&self, keys: &Known, since: Order) -> bool {
-        let after = |map: &HashMap<Digest, Order>, keys: &[Digest], since: Order| {
-            keys.iter().any(|key| map.get(key).is_some_and(|at| *at > since))
-        };
+    /// These identifiers reached the note at this path.
+    pub(super) fn reach(&mut self, keys: impl IntoIterator<Item = Digest>, path: FilePath) {
+        let order = self.next();
+        bounded(&mut self.reached).extend(keys.into_iter().map(|key| (key, (order, path))));
+    }
+
+    /// The path that one of these identifiers reaches, if that was learnt since identifiers last changed their meaning.
+    pub(super) fn path_of(&self, identifier: &[Digest]) -> Option<FilePath> {
+        let known = identifier.iter().filter_map(|key| self.reached.get(key)).max_by_key(|(order, _)| *order)?;
+        (known.0 > self.identifiers).then_some(known.1)
+    }
+
+    /// Whether one of the keys was proven after `since` and seen by a call of this step, or found absent after `since`. What
+    /// was learnt under an identifier counts only from when identifiers last changed their meaning.
+    pub(super) fn knows(&self, keys: &Known, since: Order, step: u32) -> bool {
         let meant = since.max(self.identifiers);
-        after(&self.proven, &keys.path, since)
-            || after(&self.proven, &keys.identifier, meant)
-            || after(&self.absent, &keys.absent, meant)
+        let proven = |keys: &[Digest], since: Order| {
+            keys.iter().filter_map(|key| self.proven.get(key)).any(|times| times.has(since, step))
+        };
+        let found = |(times, path): &(Times, FilePath)| {
+            let edited = self.last_edit.get(&path.exact).copied().unwrap_or_default();
+            times.has(since.max(edited).max(self.barrier).max(self.titles), step)
+        };
+        proven(&keys.path, since)
+            || proven(&keys.identifier, meant)
+            || keys.identifier.iter().filter_map(|key| self.by_permalink.get(key)).any(found)
+            || keys.absent.iter().any(|key| self.absent.get(key).is_some_and(|at| *at > meant))
     }
 
-    /// When the note at a path was last deleted or moved away, as far as it cannot be ruled out; 0 if it was not.
-    pub(super) fn gone(&self, path: &NotePath) -> Order {
-        let overflow = self.gone_overflow.unwrap_or_default();
-        self.gone.iter().filter(|gone| gone.may_be(path)).map(|gone| gone.order).max().unwrap_or_default().max(overflow)
-    }
-
-    /// A note was edited, and titles and permalinks may be others now.
-    pub(super) fn identifiers_change(&mut self) {
+    /// The note at this path was edited: its title and its permalink may be others now, and titles can be found by others.
+    pub(super) fn edited(&mut self, path: FilePath) {
         self.identifiers = self.next();
+        bounded(&mut self.last_edit).insert(path.exact, self.identifiers);
     }
 
-    /// When a note that an identifier may reach was last deleted or moved away; 0 if none was.
-    pub(super) fn identifier_gone(&self, identifier: &Text<'_>) -> Order {
+    /// A note was edited, or may have been, and which one is not known.
+    pub(super) fn titles_change(&mut self) {
+        self.identifiers = self.next();
+        self.titles = self.identifiers;
+    }
+
+    /// When a note that a path or an identifier may mean was last deleted or moved away; 0 if none was.
+    pub(super) fn gone(&self, path: Option<FilePath>, name: Option<&Words>) -> Order {
         let overflow = self.gone_overflow.unwrap_or_default();
-        let may_be = |gone: &&Gone| gone.directory || may_be_same(&gone.identifier, gone.path.as_deref(), identifier);
+        let may_be = |gone: &&Gone| gone.what.may_be(path, name);
         self.gone.iter().filter(may_be).map(|gone| gone.order).max().unwrap_or_default().max(overflow)
     }
 
-    /// Whether anything at all was deleted or moved away.
-    pub(super) fn anything_gone(&self) -> bool {
-        !self.gone.is_empty() || self.gone_overflow.is_some()
-    }
-
-    /// A write with this effect on this target is done, or nobody knows whether it is.
-    pub(super) fn write(
-        &mut self,
-        effect: Digest,
-        target: Digest,
-        projects: ProjectArguments,
-        named: Named,
-        done: bool,
-    ) {
+    /// A write is under way.
+    pub(super) fn start(&mut self, call: CallId, written: Written) {
         let order = self.next();
-        if done && let Some(path) = named.file_path.clone() {
-            self.last_write.insert(path, order);
-        }
-        self.exact.insert((effect, target), order);
-        let same = self.written.entry(effect).or_default();
-        if same.len() >= COMPARED_MAX {
-            same.remove(0);
-        }
-        same.push(Written { order, target, projects, named, done });
+        self.running.insert(call, Entry { order, done: false, written });
     }
 
-    /// A note was moved away or deleted.
-    pub(super) fn remove(&mut self, identifier: Text<'static>, path: Option<String>, directory: bool) {
+    /// A write is under way no more.
+    pub(super) fn stop(&mut self, call: CallId) {
+        self.running.remove(&call);
+    }
+
+    /// A write is done, or nobody knows whether it is.
+    pub(super) fn write(&mut self, written: Written, done: bool) {
+        let order = self.next();
+        if done {
+            bounded(&mut self.last_write).extend(written.notes.iter().map(|note| (*note, order)));
+            bounded(&mut self.exact).insert((written.effect, written.target), order);
+        }
+        if self.writes >= REMEMBERED_MAX {
+            self.written.clear();
+            self.writes = 0;
+        }
+        self.writes += 1;
+        let same = self.written.entry(written.effect).or_default();
+        if same.len() >= COMPARED_MAX {
+            same.pop_front();
+        }
+        same.push_back(Entry { order, done, written });
+    }
+
+    /// Notes were moved away or deleted.
+    pub(super) fn remove(&mut self, what: Removed) {
         let order = self.next();
         self.barrier = order;
         self.identifiers = order;
         if self.gone.len() >= GONE_MAX {
             self.gone_overflow = Some(order);
         } else {
-            self.gone.push(Gone { order, identifier, path, directory });
+            self.gone.push(Gone { order, what });
         }
     }
 
@@ -172,81 +301,82 @@ impl Memory {
 
     /// Whether this very write was made before. The last one like it counts; `read` are the keys under which reading the
     /// target, or finding it absent, settles an unknown outcome.
-    pub(super) fn before(
-        &self,
-        effect: Digest,
-        target: &Target,
-        target_digest: Digest,
-        projects: &ProjectArguments,
-        read: &Known,
-    ) -> Before {
-        let Some(same) = self.written.get(&effect) else { return Before::No };
-        let is_same = |written: &&Written| {
-            written.target == target_digest && !written.projects.differ(projects)
-                || (!written.projects.differ(projects)
-                    && written.named.file_path.is_some()
-                    && matches!(target, Target::Identifier(_))
-                    && target.relation(&written.named) != Relation::Different)
-        };
-        let Some(last) = same.iter().rev().find(is_same) else {
-            // Beyond what is compared by name, the exact target is still known.
-            return match self.exact.get(&(effect, target_digest)) {
-                Some(order) if same.len() >= COMPARED_MAX && *order > self.barrier => Before::Done,
-                _ => Before::No,
-            };
-        };
-        if !last.done {
-            return if self.knows(read, last.order) { Before::No } else { Before::Unknown };
+    pub(super) fn before(&self, subject: &Subject, read: &Known, step: u32) -> Before {
+        let under_way = self.running.values().filter(|entry| entry.written.effect == subject.effect);
+        let done = self.written.get(&subject.effect);
+        for entry in under_way.chain(done.into_iter().flatten().rev()) {
+            match (self.same(entry, subject, &read.identifier), entry.done) {
+                (Same::Yes, true) => return if self.in_force(entry) { Before::Done } else { Before::No },
+                (Same::Yes, false) if self.knows(read, entry.order, step) => return Before::No,
+                (Same::Yes, false) => return Before::Unknown,
+                (Same::Maybe, true) if self.in_force(entry) => return Before::Unknown,
+                (Same::Maybe, false) if !self.knows(read, entry.order, step) => return Before::Unknown,
+                (Same::No | Same::Maybe, _) => {}
+            }
         }
-        let overwritten = last
-            .named
-            .file_path
-            .as_ref()
-            .and_then(|path| self.last_write.get(path))
-            .is_some_and(|order| *order > last.order);
-        if overwritten || self.barrier > last.order { Before::No } else { Before::Done }
+        // Beyond what is compared by name, the exact target is still known.
+        let full = done.is_some_and(|done| done.len() >= COMPARED_MAX);
+        match self.exact.get(&(subject.effect, subject.target)) {
+            Some(order) if full && *order > self.barrier => Before::Done,
+            _ => Before::No,
+        }
+    }
+
+    /// Whether nothing came since that would make the same write another one.
+    fn in_force(&self, entry: &Entry) -> bool {
+        let overwritten =
+            entry.written.notes.iter().any(|note| self.last_write.get(note).is_some_and(|order| *order > entry.order));
+        !overwritten && self.barrier <= entry.order
+    }
+
+    /// Whether an earlier write was about the note that this one is about.
+    fn same(&self, entry: &Entry, subject: &Subject, identifier: &[Digest]) -> Same {
+        let written = &entry.written;
+        if written.project.differs(&subject.project) {
+            return Same::No;
+        }
+        if written.target == subject.target {
+            return Same::Yes;
+        }
+        let Some(named) = &subject.identifier else { return Same::No };
+        if let (Some(path), Some(reached)) = (written.path, self.path_of(identifier)) {
+            return if path.exact == reached.exact { Same::Yes } else { Same::No };
+        }
+        if written.permalink == Some(named.permalink) {
+            return Same::Yes;
+        }
+        let Some(words) = &named.words else { return Same::Maybe };
+        let meets = written.names.iter().any(|name| name.as_ref().is_none_or(|name| name.may_meet(words)));
+        // One word may be a title, and a title any note's.
+        let titled = written.titled && entry.order > self.titles;
+        if meets || (words.is_single() && !titled) { Same::Maybe } else { Same::No }
     }
 }
 
-/// Whether an identifier may reach the note that another identifier reached. Different names in the last segment are
-/// different notes; what cannot be told from the text may be the same.
-fn may_be_same(gone: &Text<'_>, path: Option<&str>, identifier: &Text<'_>) -> bool {
-    let tail = |text: &str| {
-        let name = text.trim().rsplit(['/', ':']).next().unwrap_or_default().to_owned();
-        let name = name.trim_end_matches(']').split('|').next().unwrap_or_default().to_owned();
-        crate::note::permalink::of_path(&format!("{}.md", name.strip_suffix(".md").unwrap_or(&name)), None)
-    };
-    let Some(wanted) = identifier.as_str() else { return true };
-    let names = [path, gone.as_str()];
-    if gone.as_str().is_none() || looks_like_uuid(wanted) || gone.as_str().is_some_and(looks_like_uuid) {
-        return true;
-    }
-    names.into_iter().flatten().any(|name| match (tail(name), tail(wanted)) {
-        (Some(a), Some(b)) => a == b,
-        _ => true,
-    })
-}
-
-fn looks_like_uuid(text: &str) -> bool {
-    let hex = text.trim().bytes().filter(u8::is_ascii_hexdigit).count();
-    hex == 32 && text.trim().bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
-}
-
-impl Gone {
-    /// Whether this may have been the note at the path.
-    fn may_be(&self, path: &NotePath) -> bool {
-        let text = path.as_str();
-        if self.directory {
-            // A folder by any spelling: what cannot be a part of it is ruled out by its first letters.
-            let Some(folder) = self.identifier.as_str().map(|f| f.trim().trim_matches('/')) else { return true };
-            return folder.is_empty()
-                || text.get(..folder.len()).is_some_and(|start| start.eq_ignore_ascii_case(folder))
-                || !folder.is_ascii()
-                || folder.contains("://");
-        }
-        match &self.path {
-            Some(gone) => gone == text,
-            None => identifier_reaches(&self.identifier, path) != Relation::Different,
+impl Removed {
+    /// Whether this may have been the note at a path, or that a name reached.
+    fn may_be(&self, path: Option<FilePath>, name: Option<&Words>) -> bool {
+        match (self, name) {
+            (Removed::Note { path: Some(gone), .. }, _) if let Some(path) = path => path.folded == gone.folded,
+            (Removed::Note { names, .. }, Some(name)) => {
+                names.iter().any(|gone| gone.as_ref().is_none_or(|gone| gone.may_meet(name)))
+            }
+            (Removed::Folder(Some(folder)), Some(name)) => {
+                // One word may be the title of a note in the folder.
+                name.may_be_below(folder) || (path.is_none() && name.is_single())
+            }
+            _ => true,
         }
     }
 }
+
+/// A map that takes one more entry. One that is full is emptied first: what was known is not known any more.
+fn bounded<K, V>(map: &mut HashMap<K, V>) -> &mut HashMap<K, V> {
+    if map.len() >= REMEMBERED_MAX {
+        map.clear();
+    }
+    map
+}
+
+#[cfg(test)]
+mod tests;

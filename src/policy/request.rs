@@ -1,22 +1,28 @@
 //! What a call asks for, read from its arguments once, when it is judged.
 
 use super::digest::{self, DigestKey, Digester};
-use super::target::{ProjectArguments, Target};
+use super::memory::{Named, Subject};
+use super::names::{Words, may_be_id};
+use super::target::{Keys, ProjectArguments, Target};
 use super::turn::{ReadRequest, WriteRequest};
 use crate::argument::given::{Given, Json};
 use crate::evidence::proof_of;
+use crate::note::python;
+use crate::note::text::{CodePoint, Text};
 use crate::tool::{Known, Tool};
 
 impl ReadRequest {
-    pub(super) fn of(tool: Tool, given: Option<&Given>) -> ReadRequest {
+    pub(super) fn of(tool: Tool, given: Option<&Given>, step: u32) -> ReadRequest {
         let raw = tool.known.map_or("", Known::raw);
         let Some(given) = given else {
             return ReadRequest {
                 known: tool.known,
+                step,
                 proof: crate::evidence::Proof::Nothing,
                 identifier: None,
                 projects: ProjectArguments::default(),
                 switches: false,
+                routed: false,
             };
         };
         let projects = ProjectArguments::of(given);
@@ -26,9 +32,11 @@ impl ReadRequest {
         };
         ReadRequest {
             known: tool.known,
+            step,
             proof: proof_of(raw, |name| given.get(name).map(Json::argument)),
             identifier: identifier.cloned(),
-            switches: projects.stated() || routes(given, true),
+            switches: projects.routed() || routes(given, true),
+            routed: routes(given, false),
             projects,
         }
     }
@@ -50,8 +58,15 @@ impl WriteRequest {
         let is_project_call = matches!(tool.known, Some(Known::CreateMemoryProject | Known::DeleteProject));
         WriteRequest {
             known: tool.known,
-            effect: digest::of_effect(key, raw, given, skip),
-            target_digest: digester.finish(),
+            subject: Subject {
+                effect: digest::of_effect(key, raw, given, skip),
+                target: digester.finish(),
+                project: projects.compared(key),
+                identifier: match &target {
+                    Target::Identifier(identifier) => Some(identity(key, identifier)),
+                    _ => None,
+                },
+            },
             target,
             replaces: match tool.known {
                 Some(Known::WriteNote) => overwrites,
@@ -59,9 +74,22 @@ impl WriteRequest {
                 _ => false,
             },
             directory: given.bool("is_directory").may_be_true(false),
-            switches: is_project_call || projects.stated() || routes(given, false),
+            switches: is_project_call || projects.routed() || routes(given, false),
+            routed: routes(given, false),
             projects,
         }
+    }
+}
+
+/// What an identifier may reach.
+fn identity(key: &DigestKey, identifier: &Text<'_>) -> Named {
+    let points: Vec<CodePoint> = identifier.code_points().collect();
+    let stripped = python::strip(&points);
+    let url: Vec<CodePoint> = "memory://".chars().map(CodePoint::from).collect();
+    let plain = Text::from_code_points(stripped.strip_prefix(url.as_slice()).unwrap_or(stripped).iter().copied());
+    Named {
+        permalink: Keys { key, current: None }.permalink(plain.as_bytes()),
+        words: if may_be_id(identifier) { None } else { Words::of_identifier(key, identifier) },
     }
 }
 
@@ -69,7 +97,9 @@ impl WriteRequest {
 /// plain one with a slash too.
 fn routes(given: &Given, read: bool) -> bool {
     ["identifier", "path", "query", "url", "id"].iter().filter_map(|name| given.text(name)).any(|text| {
-        let bytes = text.as_bytes().trim_ascii_start();
+        let points: Vec<CodePoint> = text.code_points().collect();
+        let stripped = Text::from_code_points(python::strip(&points).iter().copied());
+        let bytes = stripped.as_bytes();
         bytes.starts_with(b"memory://") || (read && bytes.contains(&b'/')) || bytes.windows(2).any(|pair| pair == b"::")
     })
 }

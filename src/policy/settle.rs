@@ -1,9 +1,11 @@
 //! What follows from a result: for lookups, for what the turn knows of notes, and for the connection's project.
 
+use super::digest::{Digest, DigestKey};
 use super::guards::known_by;
-use super::memory::{Known as KnownBy, Order};
-use super::target::{Keys, Named, Target};
-use super::turn::{Open, ReadRequest, Turn, WriteRequest};
+use super::memory::{Known as KnownBy, Memory, Order, Removed, Written};
+use super::names::Words;
+use super::target::{Keys, Named, Target, is_resolved_alike};
+use super::turn::{Followed, Open, ReadRequest, Turn, WriteRequest};
 use super::{Arrival, Connection, Options, Outcome, Settled};
 use crate::config::LookupEvidence;
 use crate::evidence::{self, Finding, Proof, Value};
@@ -20,19 +22,30 @@ pub(super) fn settle(
     options: &Options,
     turn: &mut Turn,
     connection: &mut Connection,
-    open: Open,
+    followed: Followed,
     arrival: &Arrival,
 ) -> Settled {
     if !arrival.reached {
+        // It did not run, so it switched nothing.
+        if connection.current == followed.current {
+            connection.current = followed.before;
+        }
         // A denial, an abort before the body: nothing was proven, not even a failure.
         return Settled { outcome: Some(Outcome::NotReached), observations: Observations::NONE };
     }
+    let Followed { server, current, open, .. } = followed;
+    // Where another call may have switched the connection meanwhile, nobody knows where this one went.
+    let undisturbed = connection.current == current;
     let was_switched = connection.switched;
     if open.may_switch() {
-        connection.switches += 1;
+        connection.switch();
         connection.switched = true;
     }
-    let keys = Keys { key: &options.key, switches: connection.switches };
+    let place = Place {
+        keys: Keys { key: &options.key, current: undisturbed.then_some(connection.current) },
+        was_switched,
+        step: arrival.step,
+    };
     let by_flag = if arrival.is_error { Outcome::Failed } else { Outcome::Succeeded };
     let (outcome, observations) = match open {
         Open::Other => (by_flag, Observations::NONE),
@@ -40,18 +53,39 @@ pub(super) fn settle(
             Some(task) if !arrival.is_error => (Outcome::Succeeded, turn.declare(task)),
             _ => (Outcome::Failed, Observations::NONE),
         },
-        Open::Lookup { step, read } => {
+        Open::Lookup(read) => {
             let (outcome, observations) = lookup(options.lookup_evidence, &read, arrival);
             match outcome {
-                Outcome::Succeeded => turn.lookup_succeeded(step.max(arrival.step)),
+                Outcome::Succeeded => turn.lookup_succeeded(read.step.max(arrival.step)),
                 _ => turn.lookup_failed(),
             }
             (outcome, observations)
         }
-        Open::Read(read) => settle_read(turn, &keys, was_switched, &read, arrival),
-        Open::Write(write) => settle_write(turn, &keys, was_switched, &write, arrival),
+        Open::Read(read) => settle_read(turn.memory(server), connection, &place, &read, arrival),
+        Open::Write(write) => settle_write(turn.memory(server), connection, &place, &write, arrival),
     };
     Settled { outcome: Some(outcome), observations }
+}
+
+/// Where a result came from, as far as it can be told.
+struct Place<'a> {
+    keys: Keys<'a>,
+    /// Whether the connection may have been switched before.
+    was_switched: bool,
+    step: u32,
+}
+
+impl<'a> Place<'a> {
+    /// The keys for a call that named a project while its identifier names one too: which of the two is current then is not
+    /// known.
+    fn keys(&self, stated: bool, routed: bool) -> Keys<'a> {
+        Keys { key: self.keys.key, current: self.keys.current.filter(|_| !(stated && routed)) }
+    }
+
+    /// The project that the server is known to use where none is named, for a result that may be of it.
+    fn own<'c>(&self, connection: &'c Connection, switches: bool) -> Option<&'c str> {
+        connection.own.as_deref().filter(|_| !self.was_switched && !switches && self.keys.current.is_some())
+    }
 }
 
 /// What a lookup's result proves. A search tool that no table knows is judged as the server's own search is.
@@ -70,9 +104,9 @@ fn lookup(evidence: LookupEvidence, read: &ReadRequest, arrival: &Arrival) -> (O
 }
 
 fn settle_read(
-    turn: &mut Turn,
-    keys: &Keys<'_>,
-    was_switched: bool,
+    memory: &mut Memory,
+    connection: &Connection,
+    place: &Place<'_>,
     read: &ReadRequest,
     arrival: &Arrival,
 ) -> (Outcome, Observations) {
@@ -82,27 +116,47 @@ fn settle_read(
     let tabled = evidence::table::entry(raw).is_some();
     let observations =
         Observations::NONE.with_if(tabled && !finding.known && !arrival.is_error, Observation::LookupHeadingUnknown);
+    let keys = place.keys(read.projects.stated(), read.routed);
     let identifier = read.identifier.as_ref();
     match finding.outcome {
         evidence::Outcome::Done if finding.known => {
+            let step = Some(read.step.max(place.step));
+            let named = named(&finding);
             let mut proven = Vec::new();
             if read.proof == Proof::PathAndIdentifier {
-                proven.extend(keys.named(&named(&finding), &read.projects, was_switched));
+                let own = place.own(connection, read.switches);
+                proven.extend(keys.notes(&named, &read.projects, own));
+                if let Some(path) = named.file_path.as_deref() {
+                    let own_names = keys.own_names(&named, &read.projects, own);
+                    memory.prove_permalink(own_names, keys.file_path(path), step);
+                }
             }
-            if read.proof != Proof::Nothing
-                && let Some(identifier) = identifier
-            {
-                proven.extend(keys.identifier(identifier, &read.projects));
+            let reaches = match read.proof {
+                Proof::PathAndIdentifier => {
+                    |named: &Named, key: &DigestKey, id: &Text<'_>| named.is_reached_by(key, id)
+                }
+                Proof::Identifier => |_: &Named, _: &DigestKey, _: &Text<'_>| true,
+                Proof::Nothing => |_: &Named, _: &DigestKey, _: &Text<'_>| false,
+            };
+            if let Some(identifier) = identifier.filter(|id| is_resolved_alike(id) && reaches(&named, keys.key, id)) {
+                let same = keys.identifier(identifier, &read.projects);
+                if let (Proof::PathAndIdentifier, Some(path)) = (read.proof, named.file_path.as_deref()) {
+                    memory.reach(same.iter().copied(), keys.file_path(path));
+                    if named.is_found_by_permalink(identifier) {
+                        memory.prove_permalink(same.iter().copied(), keys.file_path(path), step);
+                    }
+                }
+                proven.extend(same);
             }
             if !proven.is_empty() {
-                turn.memory.prove(proven);
+                memory.prove(proven, step);
             }
             (Outcome::Succeeded, observations)
         }
         evidence::Outcome::Done | evidence::Outcome::Empty => (Outcome::Succeeded, observations),
         evidence::Outcome::NotFound { sure } => {
             if sure && let Some(identifier) = identifier {
-                turn.memory.miss(keys.identifier(identifier, &read.projects));
+                memory.miss(keys.identifier(identifier, &read.projects));
             }
             (Outcome::Failed, observations)
         }
@@ -111,9 +165,9 @@ fn settle_read(
 }
 
 fn settle_write(
-    turn: &mut Turn,
-    keys: &Keys<'_>,
-    was_switched: bool,
+    memory: &mut Memory,
+    connection: &mut Connection,
+    place: &Place<'_>,
     write: &WriteRequest,
     arrival: &Arrival,
 ) -> (Outcome, Observations) {
@@ -131,99 +185,167 @@ fn settle_write(
     let named = named(&finding);
     let numbered = named.has_numbered_permalink();
     match outcome {
-        Outcome::Succeeded => done(turn, keys, was_switched, write, named, &arrival.answer.value()),
-        Outcome::Unknown => {
-            // What may be gone counts as gone, and what may be written as not known.
-            if matches!(write.known, Some(Known::MoveNote | Known::DeleteNote)) {
-                remove(turn, write, None);
+        Outcome::Succeeded => {
+            if !write.switches && !place.was_switched && place.keys.current.is_some() {
+                connection.own = named.project_slug().or(connection.own.take());
             }
-            remember(turn, write, Named::default(), false);
+            // What nobody knows counts as done, as its flag says, and proves nothing.
+            let proves = finding.known.then(|| arrival.answer.value());
+            done(memory, connection, place, write, named, proves);
+        }
+        Outcome::Unknown => {
+            // What may be gone counts as gone, what may have another name as having it, and what may be written as not known.
+            match write.known {
+                Some(Known::MoveNote | Known::DeleteNote) => remove(memory, &place.keys, write, None),
+                Some(Known::EditNote | Known::WriteNote) => memory.titles_change(),
+                Some(Known::CreateMemoryProject | Known::DeleteProject) => memory.switch(),
+                _ => {}
+            }
+            memory.write(written(write), false);
         }
         Outcome::Failed | Outcome::NotReached => {}
     }
     (outcome, observations.with_if(numbered, Observation::PossibleDuplicatePermalink))
 }
 
-/// A write is done.
+/// A write is done. `proves` is its answer where that is one that the server is known to give.
 fn done(
-    turn: &mut Turn,
-    keys: &Keys<'_>,
-    was_switched: bool,
+    memory: &mut Memory,
+    connection: &Connection,
+    place: &Place<'_>,
     write: &WriteRequest,
     mut named: Named,
-    value: &Value<'_>,
+    proves: Option<Value<'_>>,
 ) {
     if named.file_path.is_none()
         && let Target::Path(path) = &write.target
     {
         named.file_path = Some(path.as_str().to_owned());
     }
+    let keys = place.keys(write.projects.stated(), write.routed);
+    let own = place.own(connection, write.switches);
+    let notes = keys.notes(&named, &write.projects, own);
+    let own_names = keys.own_names(&named, &write.projects, own);
+    let record = named_in(&keys, written(write), &named, &notes);
     match write.known {
         Some(Known::WriteNote) => {
             // Content can set a permalink, so what it replaced may have had another.
             if write.replaces {
-                turn.memory.identifiers_change();
+                edited(memory, &keys, &named);
             }
-            remember(turn, write, named.clone(), true);
-            turn.memory.prove(keys.named(&named, &write.projects, was_switched));
+            memory.write(record, true);
+            if proves.is_some()
+                && let Some(path) = named.file_path.as_deref()
+            {
+                memory.prove(notes, None);
+                memory.prove_permalink(own_names, keys.file_path(path), None);
+            }
         }
         Some(Known::EditNote) => {
-            let named_keys = keys.named(&named, &write.projects, was_switched);
             // An edit shows the model nothing of what was there before: what was known stays known, and only what the
             // edit itself created is known by it.
-            let known = created(value) || turn.memory.knows(&known_by(keys, write), Order::default()) || {
-                let by_path = KnownBy { path: named_keys.clone(), ..KnownBy::default() };
-                turn.memory.knows(&by_path, Order::default())
-            };
-            // Replaced text can be a title or a permalink.
-            if write.replaces {
-                turn.memory.identifiers_change();
-            }
-            remember(turn, write, named.clone(), true);
-            if known {
-                let identifier = match &write.target {
-                    Target::Identifier(text) if !write.replaces || names_exactly(text, &named) => {
-                        keys.identifier(text, &write.projects)
+            let by = KnownBy { absent: Vec::new(), ..known_by(&keys, write) };
+            let by = KnownBy { path: by.path.into_iter().chain(notes.iter().copied()).collect(), ..by };
+            let made = proves.as_ref().is_some_and(created);
+            let seen = made || memory.knows(&by, Order::default(), place.step);
+            let known = seen || memory.knows(&by, Order::default(), u32::MAX);
+            // Replaced text can be a title or a permalink, and a first heading that changes takes the title with it.
+            edited(memory, &keys, &named);
+            memory.write(record, true);
+            if known
+                && proves.is_some()
+                && let Some(path) = named.file_path.as_deref()
+            {
+                // What was read and not yet seen stays unseen.
+                let step = (!seen).then_some(place.step);
+                memory.prove(notes, step);
+                memory.prove_permalink(own_names, keys.file_path(path), step);
+                if let Target::Identifier(identifier) = &write.target {
+                    let same = keys.identifier(identifier, &write.projects);
+                    if named.is_found_by_permalink(identifier) {
+                        memory.prove_permalink(same, keys.file_path(path), step);
+                    } else if named.is_still_called(identifier) {
+                        memory.prove(same, step);
                     }
-                    _ => Vec::new(),
-                };
-                turn.memory.prove(named_keys.into_iter().chain(identifier));
+                }
             }
         }
         Some(Known::MoveNote) => {
-            remove(turn, write, None);
-            remember(turn, write, Named::default(), true);
+            // What the result names is where the note is now.
+            remove(memory, &keys, write, None);
+            memory.write(written(write), true);
         }
         Some(Known::DeleteNote) => {
-            remove(turn, write, named.file_path.clone());
-            remember(turn, write, named, true);
+            remove(memory, &keys, write, named.file_path.as_deref());
+            memory.write(record, true);
         }
         Some(Known::CreateMemoryProject | Known::DeleteProject) => {
-            turn.memory.switch();
-            remember(turn, write, Named::default(), true);
+            memory.switch();
+            memory.write(record, true);
         }
-        _ => remember(turn, write, named, true),
+        _ => memory.write(record, true),
+    }
+}
+/// A note was edited or overwritten.
+fn edited(memory: &mut Memory, keys: &Keys<'_>, named: &Named) {
+    match named.file_path.as_deref() {
+        Some(path) => memory.edited(keys.file_path(path)),
+        None => memory.titles_change(),
     }
 }
 
-fn remember(turn: &mut Turn, write: &WriteRequest, named: Named, done: bool) {
-    turn.memory.write(write.effect, write.target_digest, write.projects.clone(), named, done);
-}
-
-fn remove(turn: &mut Turn, write: &WriteRequest, path: Option<String>) {
-    if let Target::Identifier(identifier) = &write.target {
-        turn.memory.remove(identifier.clone(), path, write.directory);
+/// A write as the memory compares it, by its arguments alone.
+pub(super) fn written(write: &WriteRequest) -> Written {
+    Written {
+        effect: write.subject.effect,
+        target: write.subject.target,
+        project: write.subject.project,
+        path: None,
+        notes: Vec::new(),
+        permalink: None,
+        names: write.subject.identifier.iter().map(|named| named.words.clone()).collect(),
+        titled: false,
     }
 }
 
-/// Whether an identifier is the note's path or permalink as the result has them, so that it still reaches the note after an
-/// edit that may have changed its title.
-fn names_exactly(identifier: &Text<'_>, named: &Named) -> bool {
-    let Some(identifier) = identifier.as_str() else { return false };
-    let path = named.file_path.as_deref();
-    path == Some(identifier)
-        || path.and_then(|path| path.strip_suffix(".md")) == Some(identifier)
-        || named.permalink.as_deref() == Some(identifier)
+/// The same with what the result named.
+fn named_in(keys: &Keys<'_>, mut written: Written, named: &Named, notes: &[Digest]) -> Written {
+    let Some(path) = named.file_path.as_deref() else { return written };
+    let words = |name: &str| Words::of(keys.key, name);
+    let (own, permalink) = (words(path), named.permalink.as_deref().map(words));
+    // An identifier of one word that is neither the path nor the permalink is the title, since nothing else is left.
+    let is_title = written.names.first().and_then(Option::as_ref).is_some_and(|identifier| {
+        identifier.is_single() && !identifier.reach(own.as_ref(), permalink.as_ref().and_then(Option::as_ref))
+    });
+    written.titled = named.title.is_some() || is_title;
+    // What the identifier was is of no account where it may have been an external id.
+    written.names.retain(Option::is_some);
+    written.names.push(own);
+    written.names.extend(permalink);
+    written.names.extend(named.title.as_deref().map(words));
+    written.path = Some(keys.file_path(path));
+    written.permalink = named.permalink.as_deref().map(|permalink| keys.permalink(permalink.as_bytes()));
+    written.notes = notes.to_vec();
+    written
+}
+
+/// Notes are gone: the note at a path that the result named, or whatever the identifier reached.
+fn remove(memory: &mut Memory, keys: &Keys<'_>, write: &WriteRequest, path: Option<&str>) {
+    let Target::Identifier(identifier) = &write.target else { return };
+    let given = write.subject.identifier.as_ref().and_then(|named| named.words.clone());
+    let removed = if write.directory {
+        Removed::Folder(Words::of_identifier(keys.key, identifier))
+    } else {
+        let reached = memory.path_of(&keys.identifier(identifier, &write.projects));
+        Removed::Note {
+            path: path.map(|path| keys.file_path(path)).or(reached),
+            names: match path {
+                Some(path) => std::iter::once(Words::of(keys.key, path)).chain(given.map(Some)).collect(),
+                None => vec![given],
+            },
+        }
+    };
+    memory.remove(removed);
 }
 
 /// Whether an edit says that it made the note.
@@ -248,5 +370,6 @@ fn named(finding: &Finding<'_>) -> Named {
         file_path: own(finding.named.file_path),
         permalink: own(finding.named.permalink),
         title: own(finding.named.title),
+        project: own(finding.named.project),
     }
 }

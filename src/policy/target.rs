@@ -1,14 +1,16 @@
 //! Which note a call is about, as far as its arguments say, and in which project.
 
 use super::digest::{Digest, DigestKey, Digester};
+use super::names::{Words, may_be_id};
 use crate::argument::given::Given;
-use crate::note::identifier::{KnownNote, Relation, relation};
+use crate::note::identifier::{KnownNote, Relation, as_reference, relation};
 use crate::note::path::{NotePath, note_path};
 use crate::note::permalink::{self, project_slug};
-use crate::note::text::Text;
+use crate::note::python;
+use crate::note::text::{CodePoint, Text};
 use crate::tool::Known;
 
-/// The project arguments of a call, as given.
+/// The project arguments of a call, as given. An empty one is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProjectArguments {
     project: Option<Text<'static>>,
@@ -18,13 +20,19 @@ pub(super) struct ProjectArguments {
 
 impl ProjectArguments {
     pub(super) fn of(given: &Given) -> ProjectArguments {
-        let text = |name| given.text(name).cloned();
+        let named = |text: &&Text<'static>| text.code_points().any(|point| !python::is_space(point));
+        let text = |name| given.text(name).filter(named).cloned();
         ProjectArguments { project: text("project"), id: text("project_id"), workspace: text("workspace") }
     }
 
     /// Whether the call says which project it means.
     pub(super) const fn stated(&self) -> bool {
         self.project.is_some() || self.id.is_some()
+    }
+
+    /// Whether the call says anything of where it goes, so that it may switch the connection.
+    pub(super) const fn routed(&self) -> bool {
+        self.stated() || self.workspace.is_some()
     }
 
     /// The project as the call names it.
@@ -35,30 +43,66 @@ impl ProjectArguments {
     /// The project's slug, where the call names it and the slug is proven. The server takes a name in any case, with outer
     /// spaces and a slash behind it.
     fn slug(&self) -> Option<String> {
-        project_slug(self.project.as_ref()?.as_str()?.trim().trim_end_matches('/'))
+        project_slug(self.name()?.trim().trim_end_matches('/'))
     }
 
-    /// Whether two calls certainly mean different projects.
-    pub(super) fn differ(&self, other: &ProjectArguments) -> bool {
+    /// Every way in which a note's project can be known to be this call's. `current` is which project is current, as far as
+    /// that is known: a call that names no project means that one.
+    fn keys(&self, current: Option<u64>) -> Vec<ProjectKey> {
+        if let Some(id) = &self.id {
+            return vec![ProjectKey::Id(id.clone())];
+        }
+        match (&self.workspace, &self.project) {
+            // A project of a workspace can also be named with the workspace in front.
+            (Some(workspace), project) => {
+                let trimmed = |text: &Text<'_>| words(text).unwrap_or_else(|| format!("{:?}", text.as_bytes()));
+                let project = project.as_ref().map_or_else(String::new, trimmed);
+                vec![ProjectKey::Words(Text::from(format!("{}/{project}", trimmed(workspace))))]
+            }
+            (None, Some(project)) => match (self.slug(), words(project)) {
+                (Some(slug), _) => vec![ProjectKey::Slug(slug)],
+                // No slug is proven, but the very same words mean the same project.
+                (None, Some(words)) => vec![ProjectKey::Words(Text::from(words))],
+                (None, None) => vec![ProjectKey::Words(project.clone())],
+            },
+            (None, None) => current.map(ProjectKey::Current).into_iter().collect(),
+        }
+    }
+
+    /// The project, to tell it from another one.
+    pub(super) fn compared(&self, key: &DigestKey) -> Project {
+        let of = |kind: &str, bytes: &[u8]| {
+            let mut digester = Digester::new(key);
+            digester.bytes(kind.as_bytes());
+            digester.bytes(bytes);
+            digester.finish()
+        };
+        Project {
+            id: self.id.as_ref().map(|id| of("id", id.as_bytes())),
+            slug: self.slug().filter(|_| self.workspace.is_none()).map(|slug| of("slug", slug.as_bytes())),
+        }
+    }
+}
+
+/// A project's name without what the server takes off its ends.
+fn words(project: &Text<'_>) -> Option<String> {
+    project.as_str().map(|text| text.trim().trim_end_matches('/').to_owned())
+}
+
+/// A project, as far as it can be told from another one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Project {
+    id: Option<Digest>,
+    slug: Option<Digest>,
+}
+
+impl Project {
+    /// Whether the two are certainly different.
+    pub(super) fn differs(&self, other: &Project) -> bool {
         if self.id.is_some() || other.id.is_some() {
             return self.id.is_some() && other.id.is_some() && self.id != other.id;
         }
-        matches!((self.slug(), other.slug()), (Some(a), Some(b)) if a != b)
-    }
-
-    /// Every way in which a note's project can be known to be this call's. `switches` counts what may have switched the
-    /// connection: a call that names no project means the one that is current, which is the same as long as nothing
-    /// switched it.
-    fn keys(&self, switches: u64) -> Vec<ProjectKey> {
-        match (&self.id, self.slug()) {
-            (Some(id), _) => vec![ProjectKey::Id(id.clone())],
-            (None, Some(slug)) => vec![ProjectKey::Slug(slug)],
-            (None, None) => match &self.project {
-                // No slug is proven, but the very same words mean the same project.
-                Some(words) => vec![ProjectKey::Words(words.clone())],
-                None => vec![ProjectKey::Current(switches)],
-            },
-        }
+        self.slug.is_some() && other.slug.is_some() && self.slug != other.slug
     }
 }
 
@@ -68,6 +112,7 @@ enum ProjectKey {
     Id(Text<'static>),
     Slug(String),
     Words(Text<'static>),
+    /// The project that is current since the connection was switched for this many times.
     Current(u64),
 }
 
@@ -97,11 +142,19 @@ pub struct Named {
     pub permalink: Option<String>,
     /// `title`.
     pub title: Option<String>,
+    /// The project's name, from the lines under a write's heading.
+    pub project: Option<String>,
 }
 
 impl Named {
-    /// The project's slug, where the permalink is the file path's own with a prefix before it.
-    fn project_prefix(&self) -> Option<&str> {
+    /// The slug of the project that the server says it used.
+    pub(super) fn project_slug(&self) -> Option<String> {
+        project_slug(self.project.as_deref()?)
+    }
+
+    /// What stands before the file path's own slug in the permalink. It looks like the project's slug, but content can set
+    /// any permalink.
+    fn prefix(&self) -> Option<&str> {
         let permalink = self.permalink.as_deref()?;
         let own = permalink::of_path(self.file_path.as_deref()?, None)?;
         permalink.strip_suffix(own.as_str())?.strip_suffix('/').filter(|prefix| !prefix.is_empty())
@@ -116,6 +169,53 @@ impl Named {
         let own = self.file_path.as_deref().and_then(|path| permalink::of_path(path, None));
         let is_own = own.is_some_and(|own| permalink == own || permalink.ends_with(&format!("/{own}")));
         numbered && !is_own
+    }
+
+    /// Whether the server reaches this note by the identifier itself, so that an edit with the same identifier reaches it
+    /// too. A read falls back to a search for a title in any case, which an edit does not make.
+    pub(super) fn is_reached_by(&self, key: &DigestKey, identifier: &Text<'_>) -> bool {
+        let path = self.file_path.as_deref();
+        if may_be_id(identifier) || path.is_some_and(|path| identifier.as_str() == Some(path)) {
+            return true;
+        }
+        let points: Vec<CodePoint> = identifier.code_points().collect();
+        let Some(reference) = as_reference(&points).into_iter().map(char::from_u32).collect::<Option<String>>() else {
+            return false;
+        };
+        let below = reference.split_once('/').map(|(_, below)| below);
+        if self.title.as_deref().is_some_and(|title| title == reference || Some(title) == below) {
+            return true;
+        }
+        let of = |name: Option<&str>| name.and_then(|name| Words::of(key, name));
+        Words::of(key, &reference)
+            .is_some_and(|words| words.reach(of(path).as_ref(), of(self.permalink.as_deref()).as_ref()))
+    }
+
+    /// Whether the server finds this note by an identifier because it is the note's permalink, or becomes it by the slug rule,
+    /// with or without the project in front. That is looked up before titles and paths, and is unique, so that no edit of
+    /// another note changes it.
+    pub(super) fn is_found_by_permalink(&self, identifier: &Text<'_>) -> bool {
+        let (Some(identifier), Some(permalink)) = (identifier.as_str(), self.permalink.as_deref()) else {
+            return false;
+        };
+        if !is_own_name(permalink) {
+            return false;
+        }
+        let below = permalink.split_once('/').map(|(_, below)| below);
+        let is = |name: &str| name == permalink || Some(name) == below;
+        let file = identifier.strip_suffix(".md").unwrap_or(identifier);
+        is(identifier) || permalink::of_path(&format!("{file}.md"), None).is_some_and(|slug| is(&slug))
+    }
+
+    /// Whether an identifier still reaches the note after an edit that may have changed its title: it is the note's path,
+    /// permalink or title as the edit's result has them.
+    pub(super) fn is_still_called(&self, identifier: &Text<'_>) -> bool {
+        let Some(identifier) = identifier.as_str() else { return false };
+        let path = self.file_path.as_deref();
+        let permalink = self.permalink.as_deref();
+        [path, path.and_then(|path| path.strip_suffix(".md")), permalink, self.title.as_deref()]
+            .contains(&Some(identifier))
+            || permalink.and_then(|permalink| permalink.split_once('/')).is_some_and(|(_, below)| below == identifier)
     }
 }
 
@@ -175,56 +275,38 @@ impl Target {
             Target::None => into.bytes(b"none"),
         }
     }
-
-    /// How the target stands to a note that a result named.
-    pub(super) fn relation(&self, named: &Named) -> Relation {
-        let Some(file_path) = named.file_path.as_deref() else { return Relation::Unknown };
-        match self {
-            Target::Path(path) if path.as_str() == file_path => Relation::Same,
-            Target::Path(_) => Relation::Different,
-            Target::Identifier(identifier) => relation(identifier, &known_note(named, file_path)),
-            Target::Unproven { .. } | Target::None => Relation::Unknown,
-        }
-    }
 }
 
-/// The note with the title that its file name says, where the result did not say one.
-fn known_note<'a>(named: &'a Named, file_path: &'a str) -> KnownNote<'a> {
-    let name = file_path.rsplit('/').next().unwrap_or(file_path);
-    KnownNote {
-        file_path,
-        permalink: named.permalink.as_deref(),
-        title: named.title.as_deref().or_else(|| name.strip_suffix(".md")),
-        project: None,
-    }
-}
-
-/// How an identifier stands to the note that a path would make.
-pub(super) fn identifier_reaches(identifier: &Text<'_>, path: &NotePath) -> Relation {
-    let file_path = path.as_str();
-    let named =
-        Named { file_path: Some(file_path.to_owned()), permalink: permalink::of_path(file_path, None), title: None };
-    if identifier.as_str().is_some_and(|text| text == file_path) {
-        return Relation::Same;
-    }
-    relation(identifier, &known_note(&named, file_path))
+/// A file path, to compare it with another one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FilePath {
+    /// As it is.
+    pub(super) exact: Digest,
+    /// In lower case: a folder takes the casing of one that is there.
+    pub(super) folded: Digest,
 }
 
 /// Whether a permalink is written so that the server looks it up as it stands: no wrapping, no URL, no outer space.
 fn is_own_name(permalink: &str) -> bool {
-    !permalink.is_empty()
-        && permalink.trim() == permalink
+    let note = KnownNote { file_path: "", permalink: Some(permalink), title: None, project: None };
+    permalink.trim() == permalink
         && !permalink.contains([':', '[', ']', '|'])
-        && relation(
-            &Text::from(permalink),
-            &KnownNote { file_path: "", permalink: Some(permalink), title: None, project: None },
-        ) == Relation::Same
+        && relation(&Text::from(permalink), &note) == Relation::Same
+}
+
+/// Whether a read and an edit resolve an identifier alike. Where the server's index does not have the one, an edit looks for
+/// a file of that name, which takes a backslash for a slash and a slash in front for none.
+pub(super) fn is_resolved_alike(identifier: &Text<'_>) -> bool {
+    let points: Vec<CodePoint> = identifier.code_points().collect();
+    let given = python::strip(&points);
+    !given.contains(&CodePoint::from('\\')) && given.first() != Some(&CodePoint::from('/'))
 }
 
 /// Digests under which a turn remembers what is known of a note.
 pub(super) struct Keys<'a> {
     pub(super) key: &'a DigestKey,
-    pub(super) switches: u64,
+    /// Which project is current, by how often the connection may have been switched; `None` where that cannot be told.
+    pub(super) current: Option<u64>,
 }
 
 impl Keys<'_> {
@@ -236,43 +318,71 @@ impl Keys<'_> {
         digester.finish()
     }
 
-    /// What a result proves by naming a note: its path, in each project that it is known to be in.
-    pub(super) fn named(&self, named: &Named, arguments: &ProjectArguments, was_switched: bool) -> Vec<Digest> {
-        let Some(path) = named.file_path.as_deref() else { return Vec::new() };
-        let mut projects = arguments.keys(self.switches);
+    /// A file path, whatever project it is in.
+    pub(super) fn file_path(&self, path: &str) -> FilePath {
+        let of = |path: &str| {
+            let mut digester = Digester::new(self.key);
+            digester.bytes(b"file path");
+            digester.bytes(path.as_bytes());
+            digester.finish()
+        };
+        FilePath { exact: of(path), folded: of(&path.to_lowercase()) }
+    }
+
+    /// A permalink, whatever project it is in.
+    pub(super) fn permalink(&self, permalink: &[u8]) -> Digest {
+        let mut digester = Digester::new(self.key);
+        digester.bytes(b"permalink");
+        digester.bytes(permalink);
+        digester.finish()
+    }
+
+    /// The projects that a result's note is known to be in. `own` is the project of this server that the server itself has
+    /// said it uses where none is named.
+    fn projects(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> Vec<ProjectKey> {
+        let mut projects = arguments.keys(self.current);
         // Whatever project the call went to is the current one now.
-        projects.push(ProjectKey::Current(self.switches));
-        if !arguments.stated()
-            && !was_switched
-            && let Some(prefix) = named.project_prefix()
-        {
-            projects.push(ProjectKey::Slug(prefix.to_owned()));
+        projects.extend(self.current.map(ProjectKey::Current));
+        projects.extend(named.project_slug().map(ProjectKey::Slug));
+        if !arguments.routed() && own.is_some() && named.prefix() == own {
+            projects.extend(own.map(|own| ProjectKey::Slug(own.to_owned())));
         }
-        let mut proven: Vec<Digest> = projects.iter().map(|p| self.of("path", path.as_bytes(), p)).collect();
-        // The server looks a permalink up before anything else, and it is unique: it reaches this very note.
-        if let Some(permalink) = named.permalink.as_deref().filter(|permalink| is_own_name(permalink)) {
-            proven.extend(projects.iter().map(|project| self.of("identifier", permalink.as_bytes(), project)));
-        }
-        proven
+        projects
+    }
+
+    /// What a result proves by naming a note: its path, in each project that it is known to be in.
+    pub(super) fn notes(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> Vec<Digest> {
+        let Some(path) = named.file_path.as_deref() else { return Vec::new() };
+        let projects = self.projects(named, arguments, own);
+        projects.iter().map(|project| self.of("path", path.as_bytes(), project)).collect()
+    }
+
+    /// The identifier under which a named note is found: the server looks a permalink up before anything else, and it is
+    /// unique.
+    pub(super) fn own_names(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> Vec<Digest> {
+        let Some(permalink) = named.permalink.as_deref().filter(|permalink| is_own_name(permalink)) else {
+            return Vec::new();
+        };
+        let projects = self.projects(named, arguments, own);
+        projects.iter().map(|project| self.of("identifier", permalink.as_bytes(), project)).collect()
     }
 
     /// What proves that the note at a path is known.
     pub(super) fn path(&self, path: &NotePath, arguments: &ProjectArguments) -> Vec<Digest> {
-        let projects = arguments.keys(self.switches);
+        let projects = arguments.keys(self.current);
         projects.iter().map(|project| self.of("path", path.as_str().as_bytes(), project)).collect()
     }
 
     /// The same identifier with the same project arguments, while nothing switched the connection in between.
     pub(super) fn identifier(&self, identifier: &Text<'_>, arguments: &ProjectArguments) -> Vec<Digest> {
-        let projects = arguments.keys(self.switches);
+        let projects = arguments.keys(self.current);
         projects.iter().map(|project| self.of("identifier", identifier.as_bytes(), project)).collect()
     }
 
     /// The identifiers under which a note at a path would be found, so that finding nothing proves it absent: the path,
     /// with and without its ending. That one of them was *read* proves nothing of the path, which can name another note.
-    pub(super) fn path_as_absent(&self, path: &NotePath, arguments: &ProjectArguments) -> Vec<Digest> {
-        let text = path.as_str();
-        let bare = text.strip_suffix(".md").unwrap_or(text);
-        [text, bare].iter().flat_map(|name| self.identifier(&Text::from(*name), arguments)).collect()
+    pub(super) fn absent(&self, path: &str, arguments: &ProjectArguments) -> Vec<Digest> {
+        let bare = path.strip_suffix(".md").unwrap_or(path);
+        [path, bare].iter().flat_map(|name| self.identifier(&Text::from(*name), arguments)).collect()
     }
 }

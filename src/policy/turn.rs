@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::digest::Digest;
-use super::memory::Memory;
+use super::memory::{Memory, Subject};
 use super::target::{ProjectArguments, Target};
 use super::{CallId, TurnId};
 use crate::note::text::Text;
@@ -97,13 +96,8 @@ impl Recall {
 pub(super) enum Open {
     /// A declaration.
     Control,
-    /// A lookup, with the step it was made in.
-    Lookup {
-        /// The step.
-        step: u32,
-        /// What it asked for.
-        read: Box<ReadRequest>,
-    },
+    /// A lookup.
+    Lookup(Box<ReadRequest>),
     /// Any other read.
     Read(Box<ReadRequest>),
     /// A write whose arguments could be read.
@@ -116,7 +110,7 @@ impl Open {
     /// Whether the call may switch the connection to another project.
     pub(super) fn may_switch(&self) -> bool {
         match self {
-            Open::Lookup { read, .. } | Open::Read(read) => read.switches,
+            Open::Lookup(read) | Open::Read(read) => read.switches,
             Open::Write(write) => write.switches,
             Open::Control | Open::Other => false,
         }
@@ -127,26 +121,43 @@ impl Open {
 #[derive(Debug)]
 pub(super) struct ReadRequest {
     pub(super) known: Option<Known>,
+    pub(super) step: u32,
     pub(super) proof: crate::evidence::Proof,
     pub(super) identifier: Option<Text<'static>>,
     pub(super) projects: ProjectArguments,
     /// It may switch the connection to another project.
     pub(super) switches: bool,
+    /// Its identifier itself may route it.
+    pub(super) routed: bool,
 }
 
 /// What a write would do.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct WriteRequest {
     pub(super) known: Option<Known>,
-    pub(super) effect: Digest,
+    pub(super) subject: Subject,
     pub(super) target: Target,
-    pub(super) target_digest: Digest,
     pub(super) projects: ProjectArguments,
     pub(super) directory: bool,
     /// It replaces text of a note that exists: an overwrite, or an edit that does not only add.
     pub(super) replaces: bool,
     /// It may switch the connection to another project.
     pub(super) switches: bool,
+    /// Its identifier itself may route it.
+    pub(super) routed: bool,
+}
+
+/// A call of a turn whose result has not arrived.
+#[derive(Debug)]
+pub(super) struct Followed {
+    /// Index of its server.
+    pub(super) server: u16,
+    /// What stood for the connection's current project before the call was judged.
+    pub(super) before: u64,
+    /// What stands for it while the call runs, as long as no other call switches it.
+    pub(super) current: u64,
+    pub(super) open: Open,
 }
 
 /// One turn of one session.
@@ -159,9 +170,9 @@ pub(super) struct Turn {
     succeeded: Option<u32>,
     failed: bool,
     running: usize,
-    /// Each with the index of its server.
-    open: BTreeMap<CallId, (u16, Open)>,
-    pub(super) memory: Memory,
+    open: BTreeMap<CallId, Followed>,
+    /// What is known of the notes of each server, by its index.
+    memories: BTreeMap<u16, Memory>,
 }
 
 impl Turn {
@@ -174,7 +185,7 @@ impl Turn {
             failed: false,
             running: 0,
             open: BTreeMap::new(),
-            memory: Memory::default(),
+            memories: BTreeMap::new(),
         }
     }
 
@@ -210,21 +221,27 @@ impl Turn {
         self.open.len()
     }
 
+    /// What the turn knows of the notes of a server.
+    pub(super) fn memory(&mut self, server: u16) -> &mut Memory {
+        self.memories.entry(server).or_default()
+    }
+
     /// Follows a call to its result.
-    pub(super) fn follow(&mut self, id: CallId, server: u16, open: Open) {
+    pub(super) fn follow(&mut self, id: CallId, call: Followed) {
         while self.open.len() >= MAX_OPEN {
             let Some((oldest, _)) = self.open.first_key_value() else { break };
             self.take(*oldest);
         }
-        self.running += usize::from(matches!(open, Open::Lookup { .. }));
-        self.open.insert(id, (server, open));
+        self.running += usize::from(matches!(call.open, Open::Lookup(_)));
+        self.open.insert(id, call);
     }
 
     /// Follows a call no more.
-    pub(super) fn take(&mut self, id: CallId) -> Option<(u16, Open)> {
-        let (server, open) = self.open.remove(&id)?;
-        self.running -= usize::from(matches!(open, Open::Lookup { .. }));
-        Some((server, open))
+    pub(super) fn take(&mut self, id: CallId) -> Option<Followed> {
+        let call = self.open.remove(&id)?;
+        self.running -= usize::from(matches!(call.open, Open::Lookup(_)));
+        self.memory(call.server).stop(id);
+        Some(call)
     }
 
     /// A lookup succeeded, and its result arrived in this step. The model sees it with the next one, which for a lookup

@@ -1,0 +1,178 @@
+//! What a name says of the note that it may reach, as digests.
+//!
+//! The server compares permalinks by their slugs, paths up to case, `_` and `-`, and titles and paths exactly. All of these
+//! are finer than the [`Words`] of a name, so names whose words differ cannot meet, but for a title or a permalink that was
+//! set by hand. Where the words of a name are not proven, it may be any name.
+
+use super::digest::{Digest, DigestKey, Digester};
+use crate::note::identifier::as_reference;
+use crate::note::permalink;
+use crate::note::text::{CodePoint, Text};
+
+/// The words of a path, a permalink or an identifier: of each segment what is left when everything that the server's rules
+/// ignore is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Words {
+    segments: Vec<Digest>,
+    /// All of it as one word: a title with a slash is a file name without.
+    joined: Digest,
+}
+
+impl Words {
+    /// The words of an identifier, without its wrapping. `None`: not proven.
+    pub(super) fn of_identifier(key: &DigestKey, identifier: &Text<'_>) -> Option<Words> {
+        let points: Vec<CodePoint> = identifier.code_points().collect();
+        let reference: Option<String> = as_reference(&points).into_iter().map(char::from_u32).collect();
+        Words::of(key, &reference?)
+    }
+
+    /// The words of a path, a permalink or a title. `None`: not proven.
+    pub(super) fn of(key: &DigestKey, name: &str) -> Option<Words> {
+        let name = name.trim().to_lowercase();
+        let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")).unwrap_or(&name);
+        let mut segments = Vec::new();
+        let mut all = String::new();
+        for segment in name.split(['/', '\\']).filter(|segment| !matches!(*segment, "" | ".")) {
+            // A title has a hyphen where the file name cannot have the character.
+            let segment = segment.replace([':', '<', '>', '"', '|', '?', '*'], "-");
+            let slug = permalink::of_path(&format!("{segment}.md"), None)?;
+            let word: String = slug.chars().filter(|c| c.is_ascii_alphanumeric() || !c.is_ascii()).collect();
+            if word.is_empty() {
+                return None;
+            }
+            segments.push(digest(key, &word));
+            all.push_str(&word);
+        }
+        (!segments.is_empty()).then(|| Words { segments, joined: digest(key, &all) })
+    }
+
+    /// Whether it is one word, as a title is, which has no folder before it.
+    pub(super) fn is_single(&self) -> bool {
+        self.segments.len() == 1
+    }
+
+    /// Whether both may be names of one note: the one ends as the other does, with folders or a project before it.
+    pub(super) fn may_meet(&self, other: &Words) -> bool {
+        let (short, long) = if self.segments.len() <= other.segments.len() { (self, other) } else { (other, self) };
+        long.segments.ends_with(&short.segments)
+            || long.segments.last() == Some(&short.joined)
+            || short.segments.last() == Some(&long.joined)
+    }
+
+    /// Whether these words are all that the server needs to reach the note with this path and permalink, and no search: the
+    /// path or the permalink, with or without the project in front.
+    pub(super) fn reach(&self, path: Option<&Words>, permalink: Option<&Words>) -> bool {
+        let is = |segments: Option<&[Digest]>| segments.is_some_and(|segments| segments == self.segments);
+        let below = |words: &'_ Words| words.segments.get(1..).map(<[Digest]>::to_vec);
+        is(path.map(|path| path.segments.as_slice()))
+            || is(permalink.map(|permalink| permalink.segments.as_slice()))
+            || is(permalink.and_then(below).as_deref())
+            || path.is_some_and(|path| below(self).is_some_and(|own| own == path.segments))
+    }
+
+    /// Whether a note of this name may be in a folder of that one, with or without a project before either.
+    pub(super) fn may_be_below(&self, folder: &Words) -> bool {
+        let below = |name: &[Digest], folder: &[Digest]| name.len() > folder.len() && name.starts_with(folder);
+        let tail = |segments: &'_ [Digest]| segments.get(1..).unwrap_or_default().to_vec();
+        below(&self.segments, &folder.segments)
+            || (folder.segments.len() > 1 && below(&self.segments, &tail(&folder.segments)))
+            || below(&tail(&self.segments), &folder.segments)
+    }
+}
+
+fn digest(key: &DigestKey, word: &str) -> Digest {
+    let mut digester = Digester::new(key);
+    digester.bytes(b"word");
+    digester.bytes(word.as_bytes());
+    digester.finish()
+}
+
+/// Whether the server may take an identifier for an external id, which is any note's.
+pub(super) fn may_be_id(identifier: &Text<'_>) -> bool {
+    let hex = |byte: &&u8| byte.is_ascii_hexdigit();
+    let text = identifier.as_bytes();
+    let digits = text.iter().filter(hex).count();
+    digits >= 32 && text.iter().filter(|byte| byte.is_ascii_alphanumeric()).count() <= digits + "urnuuidmemory".len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: DigestKey = DigestKey([1; 16]);
+
+    fn words(name: &str) -> Words {
+        Words::of_identifier(&KEY, &name.into()).unwrap()
+    }
+
+    #[test]
+    fn every_spelling_of_a_note_meets_it() {
+        let path = Words::of(&KEY, "notes/My Note.md").unwrap();
+        for name in [
+            "My Note",
+            "my-note",
+            "notes/my_note",
+            "NOTES/MYNOTE.MD",
+            "main/notes/my-note",
+            "memory://main/notes/My Note.md",
+            "[[My Note]]",
+            "My Note|x",
+            "main::notes/My Note",
+            "./notes//My Note/",
+            "notes\\My Note.md",
+            " My Note ",
+            "mý nóte",
+        ] {
+            assert!(words(name).may_meet(&path) && path.may_meet(&words(name)), "{name}");
+        }
+        for name in ["notes/other", "My Note 2", "other/my-note", "notes", "notes/my-note/x"] {
+            assert!(!words(name).may_meet(&path), "{name}");
+        }
+        let mapped = Words::of(&KEY, "notes/a-b.md").unwrap();
+        assert!(words("a/b").may_meet(&mapped) && words("a: b").may_meet(&mapped));
+    }
+
+    #[test]
+    fn what_reaches_a_note_without_a_search() {
+        let path = Words::of(&KEY, "notes/a.md");
+        let permalink = Words::of(&KEY, "main/custom");
+        for name in ["main/notes/a", "notes/A.md", "custom", "main/custom"] {
+            assert!(words(name).reach(path.as_ref(), permalink.as_ref()), "{name}");
+        }
+        for name in ["a", "x/main/notes/a", "notes/b", "main"] {
+            assert!(!words(name).reach(path.as_ref(), permalink.as_ref()), "{name}");
+        }
+    }
+
+    #[test]
+    fn folders() {
+        let below = |name: &str, folder: &str| words(name).may_be_below(&words(folder));
+        assert!(below("notes/a", "notes") && below("notes/deep/a", "Notes/") && below("notes/a", "main/notes"));
+        assert!(below("main/notes/a", "notes"));
+        assert!(!below("notebook/a", "notes") && !below("notes", "notes") && !below("other/a", "notes"));
+    }
+
+    #[test]
+    fn what_is_not_proven() {
+        for name in ["Кириллица", "notes/ひらがな", "", "/", "🚀", "a/🚀"] {
+            assert!(Words::of_identifier(&KEY, &name.into()).is_none(), "{name}");
+        }
+        assert!(Words::of_identifier(&KEY, &Text::from_utf16(&[0xD800])).is_none());
+    }
+
+    #[test]
+    fn external_ids() {
+        for id in [
+            "6f1c7e0a-0000-4000-8000-000000000000",
+            "6F1C7E0A000040008000000000000000",
+            "{6f1c7e0a000040008000000000000000}",
+            "urn:uuid:6f1c7e0a-0000-4000-8000-000000000000",
+            " memory://6f1c7e0a-0000-4000-8000-000000000000",
+        ] {
+            assert!(may_be_id(&id.into()), "{id}");
+        }
+        for name in ["notes/alpha", "6f1c7e0a", "a note about 6f1c7e0a000040008000000000000000 and more of them"] {
+            assert!(!may_be_id(&name.into()), "{name}");
+        }
+    }
+}
