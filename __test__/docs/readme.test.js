@@ -60,6 +60,11 @@ describe('the words of verdicts and records', () => {
     expect(rows.map(([name]) => name)).toEqual(['control', 'search', 'read', 'write', 'destructive', 'unknown'])
   })
 
+  test('classifications and states of the lookups', () => {
+    const sentence = /`classification` and `lookup` are (.*?)\./.exec(readme.line)?.[1] ?? ''
+    expect(spans(sentence)).toEqual([...vocabulary.classifications, ...vocabulary.lookups])
+  })
+
   test('every upper-case name in code is a name of the product', () => {
     const known = new Set([
       ...vocabulary.codes.map(({ name }) => name),
@@ -68,13 +73,13 @@ describe('the words of verdicts and records', () => {
       'BASIC_MEMORY_WRITE_NOTE_OVERWRITE_DEFAULT',
       'DSH_BMPP_NATIVE',
     ])
-    const named = spans(readme.prose).flatMap(span => span.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [])
+    const named = spans(readme.line).flatMap(span => span.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [])
     expect(named.filter(name => !known.has(name))).toEqual([])
     expect(source('js/native.js')).toContain("'DSH_BMPP_NATIVE'")
   })
 
   test('the codes that are never put to a human', () => {
-    const paragraph = /^- (.*) are never put to a human\.$/m.exec(readme.prose)?.[1] ?? ''
+    const paragraph = /- ([^.]*) are never put to a human\./.exec(readme.line)?.[1] ?? ''
     const listed = spans(paragraph)
     const strict = addon.createPolicy({ mode: 'enforce', profile: 'strict' })
     const destructive = 1 << 8
@@ -326,7 +331,7 @@ describe('compatibility', () => {
 
 describe('development', () => {
   const commands = [
-    ...spans(readme.prose),
+    ...spans(readme.line),
     ...readme.blocks('sh').flatMap(({ text }) => text.split('\n').map(line => line.trim())),
   ].filter(text => /^(npm|node|dsh|git|cargo) /.test(text))
 
@@ -349,7 +354,7 @@ describe('development', () => {
 
   test('the options of the overlay are those that it takes, and all of them', () => {
     const taken = between('scripts/overlay.mjs', 'parseArgs({', '})').matchAll(/^ {6}'?([\w-]+)'?: \{/gm)
-    const named = /It takes ([\s\S]*?)\./.exec(readme.prose)?.[1] ?? ''
+    const named = /It takes (.*?)\./.exec(readme.line)?.[1] ?? ''
     expect(spans(named).filter(span => span.startsWith('--'))).toEqual([...taken].map(([, flag]) => `--${flag}`))
   })
 
