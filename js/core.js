@@ -37,6 +37,7 @@ export class Core {
     // Kept from the start: they must be there when the core is what fails.
     this.internalErrorText = this.textOfCode('POLICY_INTERNAL_ERROR')
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
+    this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
   }
 
