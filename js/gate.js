@@ -71,6 +71,7 @@ export class Gate {
   /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
   #asked = new Map()
   #calls = 0
+  #unloaded = false
   #core
   #position
   #recorder
@@ -178,6 +179,11 @@ export class Gate {
   declared = (exec, task) => {
     const ticket = this.#tickets.get(/** @type {Exec} */ (exec))
     if (ticket !== undefined) ticket.declared = task
+  }
+
+  /** The row goes, and the core with it. A call that is under way meets this gate once more, and cannot be judged by it. */
+  unload() {
+    this.#unloaded = true
   }
 
   /** A turn of the session began or ended. @param {Track} track */
@@ -592,7 +598,8 @@ export class Gate {
   #failed(stage, name, error, exec) {
     if (exec !== undefined) this.#accounted.add(exec)
     const message = error instanceof Error ? error.message : ''
-    const what = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
+    const fault = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
+    const what = this.#unloaded ? 'the gate was unloaded while a memory call was under way' : fault
     this.#operator.notice(`internal ${stage}`, `${what}; governed writes are denied in enforce, all else goes on`)
     const denied = this.#enforces && this.#core.governs(name) && !this.#core.isFree(name)
     const ticket = denied && exec !== undefined ? this.#tickets.get(exec) : undefined

@@ -184,6 +184,7 @@ function mount(ctx, core, operator, sink, report) {
   ctx.effect(() => () => {
     process[UNLOADED_AT] = performance.now()
     position.clear()
+    gate.unload()
     core.dispose()
   })
 }
