@@ -46,7 +46,8 @@ import { nameOf, seal, shut } from './seal.js'
 /**
  * An approval that was asked for.
  * @typedef {object} Ask
- * @property {string} callId
+ * @property {Exec} exec
+ * @property {string} callId as it was when the approval was asked for
  * @property {string} reason
  * @property {string | undefined} id the host's id of the request, once it was raised
  * @property {boolean} approved answered with allowed-once, and not used yet
@@ -228,7 +229,7 @@ export class Gate {
     if (ticket.enforcement === 'denied') return this.#deny(ticket.text)
     if (ticket.enforcement !== 'asked') return undefined
     const reason = this.#core.addon.approvalReason(name, ticket.word, plain(args))
-    ticket.ask = { callId: exec.callId, reason, id: undefined, approved: false }
+    ticket.ask = { exec, callId: exec.callId, reason, id: undefined, approved: false }
     if (typeof ticket.place === 'object') {
       const asked = this.#asked.get(ticket.place.track) ?? new Set()
       this.#asked.set(ticket.place.track, asked.add(ticket))
@@ -542,6 +543,8 @@ export class Gate {
         const same = data.callId === ask.callId && data.toolName === ticket.name && data.reason === ask.reason
         if (ask.id !== undefined || !same) continue
         ask.id = data.id
+        // The host itself has taken it this far; whoever answers may take long.
+        this.#position.arrived(ticket.place, ask.exec)
         // One request is one call's, even where two look the same to whoever answers.
         return
       }
