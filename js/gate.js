@@ -500,7 +500,7 @@ export class Gate {
       kind: 'settlement',
       ...placeOf(place),
       call: exec.callId,
-      tool: ticket.name,
+      tool: publicName(ticket.name),
       class: tool.class,
       ...settled,
     })
@@ -512,7 +512,7 @@ export class Gate {
     if (result.isError !== false) return
     this.#operator.notice(
       'unjudged',
-      `a call of ${exec.name} ran that was never judged: it was under way when the gate was loaded, or another plugin runs tool calls past the gate`,
+      `a call of ${publicName(exec.name)} ran that was never judged: it was under way when the gate was loaded, or another plugin runs tool calls past the gate`,
     )
     this.#recordUnjudged(exec, this.#position.of(exec))
   }
@@ -522,7 +522,7 @@ export class Gate {
     if (!this.#core.governs(exec.name)) return
     this.#operator.notice(
       'ran-otherwise',
-      `a call of ${exec.name} ran that was not judged as such: another plugin changes tool calls behind the gate`,
+      `a call of ${publicName(exec.name)} ran that was not judged as such: another plugin changes tool calls behind the gate`,
     )
     this.#recordUnjudged(exec, place)
   }
@@ -576,7 +576,7 @@ export class Gate {
       kind: 'decision',
       ...placeOf(place),
       call: exec.callId,
-      tool: name,
+      tool: publicName(name),
       class: tool.class,
       decision,
       code,
@@ -622,6 +622,9 @@ function takeApproval({ ask }) {
   if (ask !== undefined) ask.approved = false
   return approved
 }
+
+/** A tool's name in the host's own alphabet and length. What goes beyond them is no name but text that a model made up. @param {string} name */
+const publicName = name => name.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_')
 
 /** The place as a record has it: a turn number that the host did not give is not written as if it had. @param {Place | 'no-agent' | 'unknown'} place */
 function placeOf(place) {

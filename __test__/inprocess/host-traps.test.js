@@ -142,6 +142,13 @@ describe('calls that skip stages', () => {
     expect(gate.answers(agent)).toEqual(Array(3).fill('UNKNOWN_MEMORY_TOOL'))
   })
 
+  test('a name that a model made up is recorded in the host’s alphabet and length, which no text fits into', async () => {
+    const gate = await bootGate()
+    await gate.turn([[[memory(`a line\nand \u202e "more" of it ${'x'.repeat(10_000)}`), {}]]])
+    for (const { tool } of gate.records) expect(tool).toMatch(/^mcp__basic-memory__a_line_and[A-Za-z0-9_-]{1,40}$/)
+    expect(gate.records).toHaveLength(2)
+  })
+
   test('a server whose name begins with ours and two underscores falls on the closed side', async () => {
     const name = 'mcp__basic-memory__work__write_note'
     const gate = await bootGate({ tools: { [name]: () => 'written' } })
