@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { builtinModules } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { parseAst } from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectNode } from '../../scripts/lib/project.mjs'
 import { packProject } from '../support/headless.js'
+import { nodesOf, treeOf } from '../support/syntax.js'
 import { tempDir } from '../support/temp-dir.js'
 
 const run = promisify(execFile)
@@ -26,20 +26,11 @@ beforeAll(async () => {
 })
 afterAll(temp.remove)
 
-/** Every node of a syntax tree. */
-function* nodesOf(node) {
-  if (Array.isArray(node)) for (const item of node) yield* nodesOf(item)
-  else if (node !== null && typeof node === 'object') {
-    if (typeof node.type === 'string') yield node
-    for (const value of Object.values(node)) yield* nodesOf(value)
-  }
-}
-
 /** What a module imports, by whatever syntax, and its string literals. `null` is a specifier that only running it would tell. */
 function readModule(source) {
   const specifiers = []
   const literals = []
-  for (const node of nodesOf(parseAst(source))) {
+  for (const node of nodesOf(treeOf(source))) {
     const { type, callee } = node
     const literal = of => (of?.type === 'Literal' && typeof of.value === 'string' ? of.value : null)
     if (type === 'ImportExpression') specifiers.push(literal(node.source))
