@@ -302,20 +302,21 @@ export class Gate {
    * @param {unknown} args
    */
   #word(exec, call, tool, place, args) {
-    const { addon, handle } = this.#core
+    const core = this.#core
+    const { PLACE_NO_AGENT, PLACE_UNKNOWN, PLACE_COUNTED_TURN, PLACE_HOST_TURN, PLACE_CONTROL_HIDDEN } = core.addon
     // Only what cannot change or run code of its own crosses over.
     const read = tool.writes ? plain(args) : undefined
-    if (place === 'no-agent') return addon.judge(handle, call, tool.id, addon.PLACE_NO_AGENT, 0, 0, 0, read)
-    if (place === 'unknown') return addon.judge(handle, call, tool.id, addon.PLACE_UNKNOWN, 0, 0, 0, read)
+    if (place === 'no-agent') return core.judge(call, tool.id, PLACE_NO_AGENT, 0, 0, 0, read)
+    if (place === 'unknown') return core.judge(call, tool.id, PLACE_UNKNOWN, 0, 0, 0, read)
     const { track, turn, counted, step } = place
-    track.number ??= addon.openSession(handle)
+    track.number ??= core.openSession()
     if (counted) this.#onCounted(track)
-    let where = counted ? addon.PLACE_COUNTED_TURN : addon.PLACE_HOST_TURN
+    let where = counted ? PLACE_COUNTED_TURN : PLACE_HOST_TURN
     if (tool.writes) {
       track.controlHidden ??= this.#controlHidden(exec.agent)
-      if (track.controlHidden) where += addon.PLACE_CONTROL_HIDDEN
+      if (track.controlHidden) where += PLACE_CONTROL_HIDDEN
     }
-    return addon.judge(handle, call, tool.id, where, track.number, turn, step, read)
+    return core.judge(call, tool.id, where, track.number, turn, step, read)
   }
 
   /** @param {Tool} tool @param {Place | 'no-agent' | 'unknown'} place */
