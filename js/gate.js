@@ -476,8 +476,10 @@ export class Gate {
   /** @param {Ticket} ticket @param {Exec} exec @param {ExecResult} result */
   #settle(ticket, exec, result) {
     const { addon, handle } = this.#core
-    // What ran under another name or with other arguments than were judged proves nothing of what was judged.
-    const otherwise = ticket.reached && (exec.name !== ticket.name || exec.arguments !== ticket.args)
+    // What ran under another name or with other arguments than were judged proves nothing of what was judged; and what was
+    // denied and has succeeded did not run by the verdict.
+    const changed = ticket.reached && (exec.name !== ticket.name || exec.arguments !== ticket.args)
+    const otherwise = changed || (ticket.enforcement === 'denied' && result.isError === false)
     if (otherwise) this.#ranOtherwise(exec, ticket.place)
     let facts = 0
     if (ticket.reached && !otherwise) facts |= addon.FACT_REACHED
