@@ -220,10 +220,8 @@ export class Gate {
     if (this.#enforces && this.#core.tool(name).writes) {
       // What a plugin in front put in place of the host's frozen arguments could still change after it was judged.
       const fixed = plain(args)
-      if (fixed !== undefined && fixed !== args) {
-        exec.arguments = fixed
-        args = exec.arguments
-      }
+      // Where it cannot be put in, the door will find so.
+      if (fixed !== undefined && fixed !== args && Reflect.set(exec, 'arguments', fixed)) args = exec.arguments
     }
     const ticket = this.#judge(exec, name, args, 'pre-execute')
     if (ticket.enforcement === 'denied') return this.#deny(ticket.text)

@@ -186,7 +186,7 @@ describe('an execution that is fixed early', () => {
         configurable: true,
       }),
   }
-  test.each(Object.entries(fixes))('a write that %s runs as judged or not at all, in any place', async (_what, fix) => {
+  test.each(Object.entries(fixes))('a write that %s runs as judged or not at all, in any place', async (what, fix) => {
     for (const placement of placements) {
       for (const skip of [false, true]) {
         const gate = await bootBeside(
@@ -208,6 +208,8 @@ describe('an execution that is fixed early', () => {
           expect(name).toBe(write)
           expect(args).toEqual(note)
         }
+        // It is the other plugin's doing, and not told as a fault of ours, but where a getter throws at us.
+        if (!what.endsWith('throws')) expect(gate.stderr).toEqual([])
       }
     }
   })
