@@ -101,6 +101,21 @@ describe.each(places)('a plugin that registers after ours: $late, in front: $pre
     expect(bodies.map(({ arguments: { title } }) => title)).not.toContain(note.title)
   })
 
+  const stagesOf = id => run.decisions.filter(record => record.call === id).map(({ at }) => at)
+
+  if (place.late && place.prepend) {
+    test('past the decision it is judged in the guard, and past the guards where it runs', () => {
+      expect(stagesOf('allow in place of our denial')).toEqual(['guard'])
+      expect(stagesOf('a denial without a reason')).toEqual(['execute'])
+      expect(stagesOf('a kind that nobody knows')).toEqual(['execute'])
+    })
+  } else if (!place.late) {
+    test('what is swapped before our guard is judged there as it then stands', () => {
+      expect(stagesOf('a search renamed to a write before the guards')).toEqual(['pre-execute', 'guard'])
+      expect(stagesOf('a search renamed to a write in a guard')).toEqual(['pre-execute', 'guard'])
+    })
+  }
+
   test.each(Object.keys(ordinary))('may do this, and the write works: %s', id => {
     const { arguments: args } = started().find(({ arguments: { title } }) => title === id)
     expect(args.tags).toEqual(all[id].with?.tags)
