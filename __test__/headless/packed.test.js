@@ -67,7 +67,7 @@ describe('the packed files', () => {
 
   test('are the plugin, its addon, its types and its row, and nothing of the workshop', () => {
     expect(files).toEqual(
-      expect.arrayContaining(['package.json', 'LICENSE', 'cordis.patch.yml', 'index.d.ts', 'js/index.js']),
+      expect.arrayContaining(['package.json', 'LICENSE', 'README.md', 'cordis.patch.yml', 'index.d.ts', 'js/index.js']),
     )
     expect(files.filter(file => file.endsWith('.node')).length).toBeGreaterThan(0)
     const expected =

@@ -63,7 +63,7 @@ test('a lookup that is under way when the gate is exchanged is worth nothing to 
 test.each([
   ['exchanged', { text: row({ createRequiresSearch: false }), until: 'reloaded' }],
   ['taken away', { text: row({}, { disabled: true }), until: 'gone' }],
-])('a write that is under way when the gate is %s does not run', async (_, change) => {
+])('a write that is on its way to its body when the gate is %s does not get there', async (_, change) => {
   const run = await playEdited([{ ...change, during: call.write[0] }], [[[call.simple], [call.write]]])
   expect(run.code).toBe(0)
   expect(run.reached).toEqual([])
