@@ -82,7 +82,10 @@ describe('events that cannot be of the log change nothing', () => {
       'one that says otherwise than the log',
       session => ({ ...start(9), seq: session.append('turn/start', { turn: 3 }).seq }),
     ],
-    ['one of another type than in the log', session => ({ ...start(9), seq: session.append('step/end', {}).seq })],
+    [
+      'one of another type than in the log',
+      session => ({ ...start(2), seq: session.append('step/start', { turn: 2 }).seq }),
+    ],
     ['one without a number, where the log has numbers', () => start(9)],
     ['one of no type', session => ({ seq: session.append('x', {}).seq, data: { turn: 9 } })],
     ['one that nobody follows', session => session.append('assistant/chunk', { turn: 9 })],
