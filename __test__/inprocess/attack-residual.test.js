@@ -66,6 +66,20 @@ describe('a call outside the namespace that becomes a write behind the gate', ()
   })
 })
 
+test('a program whose own call, which is not governed, is made nobody’s: what it calls is nobody’s too', async () => {
+  const unowned = {
+    'tools/pre-execute': (exec, next) => {
+      if (exec.name === 'run_code') delete exec.agent
+      return next()
+    },
+  }
+  const code = `await tools['${write}'](${JSON.stringify(note)})`
+  const gate = await bootGate({ codeMode: 'both', behind: [[plugin(unowned, true)]] })
+  await gate.turn([[['run_code', { description: 'write', code }]]])
+  expect(written(gate)).toHaveLength(1)
+  expect(gate.decisions()[0]).toMatchObject({ code: 'ALLOW_OUT_OF_SCOPE', observations: ['NO_AGENT_CONTEXT'] })
+})
+
 describe('a body that is called directly', () => {
   test('the write’s own: nobody hears of it', async () => {
     const gate = await bootGate({
