@@ -155,6 +155,24 @@ describe('an approval that nobody gave', () => {
     expect(written(gate)).toHaveLength(1)
   })
 
+  test('used once, for one passing of the door', async () => {
+    const reasons = []
+    const gate = await bootBeside(
+      {
+        // Whoever holds the service can have the guards asked again.
+        guard: exec => {
+          if (exec.name !== remove || reasons.length > 0) return
+          reasons.push('first')
+          reasons.push(gate.ctx.tools.guardReason(exec))
+        },
+      },
+      placements[2],
+      { ...strict, answer: () => 'allowed-once' },
+    )
+    await gate.turn(turn)
+    expect(reasons).toEqual(['first', expect.stringMatching(/^APPROVAL_UNAVAILABLE: /)])
+  })
+
   test('used once, for one dispatch', async () => {
     const gate = await bootBeside(
       {
