@@ -61,18 +61,29 @@ function copy(value, depth) {
   }
   if (isFixed(value)) return value
   if (depth >= DEPTH_MAX || types.isProxy(value) || !isPlain(value)) throw new TypeError('no plain data')
-  if (Array.isArray(value)) return Object.freeze(Array.from(value, item => copy(item, depth + 1)))
+  if (Array.isArray(value)) {
+    const items = []
+    // By position, since a list can bring an iterator of its own.
+    for (let index = 0; index < value.length; index++) items.push(copy(own(value, `${index}`), depth + 1))
+    return Object.freeze(items)
+  }
   /** @type {Record<string, unknown>} */
   const object = {}
   for (const key of Object.keys(value)) {
-    const property = Reflect.getOwnPropertyDescriptor(value, key)
-    if (property === undefined || !('value' in property)) throw new TypeError('no plain data')
+    const item = own(value, key)
     // What JSON leaves out is left out here too.
-    if (property.value === undefined) continue
+    if (item === undefined) continue
     // Defined, not assigned: `__proto__` may be an own key, and must stay one.
-    Object.defineProperty(object, key, { value: copy(property.value, depth + 1), enumerable: true })
+    Object.defineProperty(object, key, { value: copy(item, depth + 1), enumerable: true })
   }
   return Object.freeze(object)
+}
+
+/** The value of an own property, without running a getter for it. @param {object} value @param {string} key */
+function own(value, key) {
+  const property = Reflect.getOwnPropertyDescriptor(value, key)
+  if (property === undefined || !('value' in property)) throw new TypeError('no plain data')
+  return property.value
 }
 
 /** @param {unknown} value @returns {value is object} */

@@ -3,6 +3,18 @@
  * what comes back is checked for its type before anything depends on it.
  */
 
+/**
+ * A number as the core returns it. What is none must not become one on its way back in.
+ * @param {unknown} value
+ * @returns {number}
+ */
+function number(value) {
+  if (Number.isInteger(value) && /** @type {number} */ (value) >= 0 && /** @type {number} */ (value) <= 0xffffffff) {
+    return /** @type {number} */ (value)
+  }
+  throw new TypeError('the core returned no number')
+}
+
 /** Names that are remembered; a model can make up as many as it likes. */
 const NAMES_MAX = 4096
 
@@ -37,6 +49,7 @@ export class Core {
     // Kept from the start: they must be there when the core is what fails.
     this.internalErrorText = this.textOfCode('POLICY_INTERNAL_ERROR')
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
+    this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
   }
 
@@ -63,7 +76,7 @@ export class Core {
   tool(name) {
     let tool = this.#tools.get(name)
     if (tool === undefined) {
-      const id = this.addon.toolId(this.handle, name)
+      const id = number(this.addon.toolId(this.handle, name))
       const kind = this.addon.toolClass(id)
       tool = { id, class: kind, writes: kind === 'write' || kind === 'destructive' || kind === 'unknown' }
       if (this.#tools.size >= NAMES_MAX) this.#tools.clear()
@@ -80,6 +93,26 @@ export class Core {
   isFree(name) {
     if (name === this.#control) return true
     return this.#prefixes.some(prefix => name.startsWith(prefix) && this.#reads.has(name.slice(prefix.length)))
+  }
+
+  /**
+   * Judges a call, with the arguments of the addon's `judge` behind the policy.
+   * @param {number} call
+   * @param {number} tool
+   * @param {number} where
+   * @param {number} session
+   * @param {number} turn
+   * @param {number} step
+   * @param {unknown} args
+   * @returns {number} the verdict's word
+   */
+  judge(call, tool, where, session, turn, step, args) {
+    return number(this.addon.judge(this.handle, call, tool, where, session, turn, step, args))
+  }
+
+  /** Begins to follow a session. @returns {number} its number */
+  openSession() {
+    return number(this.addon.openSession(this.handle))
   }
 
   /**

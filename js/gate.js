@@ -9,12 +9,14 @@
  * Every listener is total. A call outside the namespace is passed on before anything else is touched.
  */
 import { plain } from './arguments.js'
+import { nameOf, seal, shut } from './seal.js'
 
 /**
  * @typedef {import('./host-types.js').Exec} Exec
  * @typedef {import('./host-types.js').ExecResult} ExecResult
  * @typedef {import('./host-types.js').Session} Session
  * @typedef {import('./host-types.js').SessionEvent} SessionEvent
+ * @typedef {import('./position.js').Fact} Fact
  * @typedef {import('./host-types.js').Decision} Decision
  * @typedef {import('./position.js').Track} Track
  * @typedef {import('./position.js').Place} Place
@@ -37,13 +39,23 @@ import { plain } from './arguments.js'
  * @property {Ask | undefined} ask
  * @property {boolean} dispatched the call was let through to its body
  * @property {boolean} reached the call came as far as our own wrapper around the body
+ * @property {Outcome | undefined} outcome what came out of the body there, once it has ended
  * @property {'simple' | 'complex' | undefined} declared
+ */
+
+/**
+ * What came out of a tool's body.
+ * @typedef {object} Outcome
+ * @property {boolean} isError
+ * @property {unknown} value
+ * @property {string | undefined} message of an error
  */
 
 /**
  * An approval that was asked for.
  * @typedef {object} Ask
- * @property {string} callId
+ * @property {Exec} exec
+ * @property {string} callId as it was when the approval was asked for
  * @property {string} reason
  * @property {string | undefined} id the host's id of the request, once it was raised
  * @property {boolean} approved answered with allowed-once, and not used yet
@@ -68,6 +80,7 @@ export class Gate {
   /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
   #asked = new Map()
   #calls = 0
+  #unloaded = false
   #core
   #position
   #recorder
@@ -116,26 +129,32 @@ export class Gate {
   /** @param {Exec} exec @returns {string | undefined} */
   guard = exec => {
     const name = nameOf(exec)
-    if (!this.#core.governs(name)) return undefined
+    if (!this.#core.governs(name)) return this.#outside(exec, name)
     try {
       return this.#door(exec, name, 'guard')
     } catch (error) {
-      return this.#failed('guard', name, error, exec) ? this.#core.internalErrorText : undefined
+      return this.#unjudgeable('guard', exec, name, error)
     }
   }
 
   /** @param {Exec} exec @param {() => unknown} next */
   execute = (exec, next) => {
     const name = nameOf(exec)
-    if (!this.#core.governs(name)) return next()
+    const governed = this.#core.governs(name)
     /** @type {string | undefined} */
     let refusal
     try {
-      refusal = this.#dispatch(exec, name)
+      refusal = governed ? this.#dispatch(exec, name) : this.#outside(exec, name)
     } catch (error) {
-      refusal = this.#failed('execute', name, error, exec) ? this.#core.internalErrorText : undefined
+      refusal = this.#unjudgeable('execute', exec, name, error)
     }
-    return refusal === undefined ? next() : Promise.resolve(refused(refusal))
+    if (refusal !== undefined) {
+      shut(exec, refusal)
+      return Promise.resolve(refused(refusal))
+    }
+    const outcome = next()
+    if (governed) void this.#watch(exec, outcome)
+    return outcome
   }
 
   /** @param {Exec} exec @param {ExecResult} result */
@@ -158,8 +177,8 @@ export class Gate {
   /** @param {Session} session @param {SessionEvent} event */
   sessionEvent = (session, event) => {
     try {
-      const track = this.#position.event(session, event)
-      if (track !== undefined && event.type.startsWith('approval/')) this.#approvalEvent(track, event)
+      const fact = this.#position.event(session, event)
+      if (fact?.type.startsWith('approval/')) this.#approvalEvent(fact)
     } catch (error) {
       this.#failed('session event', '', error)
     }
@@ -169,6 +188,11 @@ export class Gate {
   declared = (exec, task) => {
     const ticket = this.#tickets.get(/** @type {Exec} */ (exec))
     if (ticket !== undefined) ticket.declared = task
+  }
+
+  /** The row goes, and the core with it. A call that is under way meets this gate once more, and cannot be judged by it. */
+  unload() {
+    this.#unloaded = true
   }
 
   /** A turn of the session began or ended. @param {Track} track */
@@ -204,16 +228,14 @@ export class Gate {
     if (this.#enforces && this.#core.tool(name).writes) {
       // What a plugin in front put in place of the host's frozen arguments could still change after it was judged.
       const fixed = plain(args)
-      if (fixed !== undefined && fixed !== args) {
-        exec.arguments = fixed
-        args = exec.arguments
-      }
+      // Where it cannot be put in, the door will find so.
+      if (fixed !== undefined && fixed !== args && Reflect.set(exec, 'arguments', fixed)) args = exec.arguments
     }
     const ticket = this.#judge(exec, name, args, 'pre-execute')
     if (ticket.enforcement === 'denied') return this.#deny(ticket.text)
     if (ticket.enforcement !== 'asked') return undefined
     const reason = this.#core.addon.approvalReason(name, ticket.tool.id, ticket.word, plain(args))
-    ticket.ask = { callId: exec.callId, reason, id: undefined, approved: false }
+    ticket.ask = { exec, callId: exec.callId, reason, id: undefined, approved: false }
     if (typeof ticket.place === 'object') {
       const asked = this.#asked.get(ticket.place.track) ?? new Set()
       this.#asked.set(ticket.place.track, asked.add(ticket))
@@ -238,10 +260,8 @@ export class Gate {
     const core = this.#core
     const before = this.#tickets.get(exec)
     const tool = core.tool(name)
-    const place = before === undefined ? this.#position.of(exec) : before.place
-    let word = this.#word(exec, before?.call ?? this.#nextCall(), tool, place, args)
-    // Where the host announced this call in another session than it now claims to be of, its place is not known.
-    if (this.#enforces && tool.writes && !this.#position.isInPlace(place, exec)) word = core.notJudged
+    const place = before === undefined ? this.#placeOf(exec, tool) : before.place
+    const word = this.#word(exec, before?.call ?? this.#nextCall(), tool, place, args)
     const enforcement = core.enforcement(word, at === 'pre-execute' && this.#canAsk(tool, place))
     /** @type {Ticket} */
     const ticket = {
@@ -256,11 +276,23 @@ export class Gate {
       ask: undefined,
       dispatched: before?.dispatched ?? false,
       reached: before?.reached ?? false,
+      outcome: before?.outcome,
       declared: undefined,
     }
     this.#tickets.set(exec, ticket)
     this.#record(exec, ticket, at)
     return ticket
+  }
+
+  /**
+   * Where a call stands. Where the host announced it in another session than it now claims to be of, that is not known.
+   * @param {Exec} exec
+   * @param {Tool} tool
+   */
+  #placeOf(exec, tool) {
+    const place = this.#position.of(exec)
+    if (place === 'unknown' || (place === 'no-agent' && !tool.writes)) return place
+    return this.#position.isInPlace(place, exec) ? place : 'unknown'
   }
 
   #nextCall() {
@@ -276,20 +308,21 @@ export class Gate {
    * @param {unknown} args
    */
   #word(exec, call, tool, place, args) {
-    const { addon, handle } = this.#core
+    const core = this.#core
+    const { PLACE_NO_AGENT, PLACE_UNKNOWN, PLACE_COUNTED_TURN, PLACE_HOST_TURN, PLACE_CONTROL_HIDDEN } = core.addon
     // Only what cannot change or run code of its own crosses over.
     const read = tool.class === 'control' ? undefined : plain(args)
-    if (place === 'no-agent') return addon.judge(handle, call, tool.id, addon.PLACE_NO_AGENT, 0, 0, 0, read)
-    if (place === 'unknown') return addon.judge(handle, call, tool.id, addon.PLACE_UNKNOWN, 0, 0, 0, read)
+    if (place === 'no-agent') return core.judge(call, tool.id, PLACE_NO_AGENT, 0, 0, 0, read)
+    if (place === 'unknown') return core.judge(call, tool.id, PLACE_UNKNOWN, 0, 0, 0, read)
     const { track, turn, counted, step } = place
-    track.number ??= addon.openSession(handle)
+    track.number ??= core.openSession()
     if (counted) this.#onCounted(track)
-    let where = counted ? addon.PLACE_COUNTED_TURN : addon.PLACE_HOST_TURN
+    let where = counted ? PLACE_COUNTED_TURN : PLACE_HOST_TURN
     if (tool.writes) {
       track.controlHidden ??= this.#controlHidden(exec.agent)
-      if (track.controlHidden) where += addon.PLACE_CONTROL_HIDDEN
+      if (track.controlHidden) where += PLACE_CONTROL_HIDDEN
     }
-    return addon.judge(handle, call, tool.id, where, track.number, turn, step, read)
+    return core.judge(call, tool.id, where, track.number, turn, step, read)
   }
 
   /** @param {Tool} tool @param {Place | 'no-agent' | 'unknown'} place */
@@ -316,10 +349,11 @@ export class Gate {
    * @returns {string | undefined} why not
    */
   #door(exec, name, at) {
-    const before = this.#tickets.get(exec)
+    const before = this.#before(exec)
     const args = exec.arguments
     if (!this.#enforces) {
-      if (before === undefined || before.name !== name || before.args !== args) this.#judge(exec, name, args, at)
+      const as = before !== undefined && before.name === name && before.args === args
+      this.#position.arrived((as ? before : this.#judge(exec, name, args, at)).place, exec)
       return undefined
     }
     const { writes } = this.#core.tool(name)
@@ -327,14 +361,74 @@ export class Gate {
     const fixed = writes ? (plain(args) ?? null) : args
     const same = before !== undefined && before.name === name && before.args === args && fixed === args
     const ticket = same ? before : this.#judge(exec, name, fixed, at)
+    this.#position.arrived(ticket.place, exec)
+    if (ticket.enforcement === 'denied') return ticket.text
     // A write judged in one session must not run as one of another.
     if (writes && this.#position.trackOf(exec) !== trackIn(ticket.place)) return this.#refuse(exec, ticket, at)
-    if (ticket.enforcement === 'denied') return ticket.text
     if (ticket.enforcement === 'asked' && !takeApproval(ticket)) return this.#unapproved(exec, ticket, at)
-    if (!seal(exec, name, fixed)) return this.#refuse(exec, ticket, at)
+    // Whatever a read is given to read, it is a read; but it must stay one.
+    const sealed = seal(exec, 'name', name) && (seal(exec, 'arguments', fixed) || !writes)
+    if (!sealed) return this.#refuse(exec, ticket, at)
     ticket.args = fixed
     ticket.dispatched = true
     return undefined
+  }
+
+  /**
+   * How a call was judged, if its turn is still the same: what a turn allowed is not allowed in another.
+   * @param {Exec} exec
+   */
+  #before(exec) {
+    const before = this.#tickets.get(exec)
+    if (before === undefined || this.#position.isPresent(before.place)) return before
+    this.#tickets.delete(exec)
+    return undefined
+  }
+
+  /**
+   * A call that is not governed as it stands. One that was governed stays what it has become: were it renamed again behind us,
+   * it would be a governed call that nobody judged.
+   * @param {Exec} exec
+   * @param {string} name
+   * @returns {string | undefined} why it may not pass
+   */
+  #outside(exec, name) {
+    if (!this.#enforces) return undefined
+    try {
+      if (!this.#tickets.has(exec) && !this.#position.isRenamed(exec)) return undefined
+      return seal(exec, 'name', name) ? undefined : this.#core.notJudgedText
+    } catch {
+      return undefined
+    }
+  }
+
+  /**
+   * A governed call that could not be judged for a bug of ours. What goes on all the same must stay what it is.
+   * @param {Stage} at
+   * @param {Exec} exec
+   * @param {string} name
+   * @param {unknown} error
+   * @returns {string | undefined} why it may not pass
+   */
+  #unjudgeable(at, exec, name, error) {
+    if (this.#failed(at, name, error, exec)) return this.#core.internalErrorText
+    return this.#enforces && !seal(exec, 'name', name) ? this.#core.internalErrorText : undefined
+  }
+
+  /**
+   * Keeps what came out of the body: plugins further out may show another result, and what they show proves nothing.
+   * @param {Exec} exec
+   * @param {unknown} outcome
+   */
+  async #watch(exec, outcome) {
+    const ticket = this.#tickets.get(exec)
+    if (ticket === undefined) return
+    try {
+      const { isError, value, error } = /** @type {ExecResult} */ (await outcome)
+      ticket.outcome = { isError: Boolean(isError), value, message: error?.message }
+    } catch {
+      ticket.outcome = { isError: true, value: undefined, message: undefined }
+    }
   }
 
   /**
@@ -344,7 +438,7 @@ export class Gate {
    * @returns {string | undefined} why not
    */
   #dispatch(exec, name) {
-    const before = this.#tickets.get(exec)
+    const before = this.#before(exec)
     const passed = before?.dispatched && before.name === name && before.args === exec.arguments
     if (!passed) {
       const refusal = this.#door(exec, name, 'execute')
@@ -387,14 +481,16 @@ export class Gate {
 
   /** @param {Ticket} ticket @param {Exec} exec @param {ExecResult} result */
   #settle(ticket, exec, result) {
-    this.#position.ended(exec)
     const { addon, handle } = this.#core
-    // What ran under another name or with other arguments than were judged proves nothing of what was judged.
-    const otherwise = ticket.reached && (exec.name !== ticket.name || exec.arguments !== ticket.args)
+    // What ran under another name or with other arguments than were judged proves nothing of what was judged; and what was
+    // denied and has succeeded did not run by the verdict.
+    const changed = ticket.reached && (exec.name !== ticket.name || exec.arguments !== ticket.args)
+    const otherwise = changed || (ticket.enforcement === 'denied' && result.isError === false)
     if (otherwise) this.#ranOtherwise(exec, ticket.place)
     let facts = 0
     if (ticket.reached && !otherwise) facts |= addon.FACT_REACHED
-    if (result.isError !== false) facts |= addon.FACT_ERROR
+    // A success is one that came out of the body and that the model is shown. Before the body has ended there is none.
+    if (result.isError !== false || ticket.outcome?.isError !== false) facts |= addon.FACT_ERROR
     if (ticket.declared === 'simple') facts |= addon.FACT_DECLARED_SIMPLE
     if (ticket.declared === 'complex') facts |= addon.FACT_DECLARED_COMPLEX
     const { place, tool } = ticket
@@ -402,8 +498,7 @@ export class Gate {
     if (typeof place === 'object' && place.track.number !== undefined) {
       const { track } = place
       const step = Math.max(place.step, this.#position.stepNow(track))
-      // Of an error, what the server or the host said of it: its beginning tells a refusal from a call that may have run.
-      const value = result.isError === false ? plain(result.value) : result.error?.message
+      const value = shown(ticket.outcome, result)
       const number = /** @type {number} */ (track.number)
       const word = addon.settle(handle, number, ticket.call, tool.id, facts, step, value)
       const { outcome, observations } = addon.describeSettlement(word)
@@ -414,7 +509,7 @@ export class Gate {
       kind: 'settlement',
       ...placeOf(place),
       call: exec.callId,
-      tool: ticket.name,
+      tool: publicName(ticket.name),
       class: tool.class,
       ...settled,
     })
@@ -422,12 +517,11 @@ export class Gate {
 
   /** A governed call whose result is the first that is seen of it. @param {Exec} exec @param {ExecResult} result */
   #unjudged(exec, result) {
-    this.#position.ended(exec)
     // The host refuses some calls before anybody can judge them; only what succeeded surely ran.
     if (result.isError !== false) return
     this.#operator.notice(
       'unjudged',
-      `a call of ${exec.name} ran that was never judged: it was under way when the gate was loaded, or another plugin runs tool calls past the gate`,
+      `a call of ${publicName(exec.name)} ran that was never judged: it was under way when the gate was loaded, or another plugin runs tool calls past the gate`,
     )
     this.#recordUnjudged(exec, this.#position.of(exec))
   }
@@ -437,7 +531,7 @@ export class Gate {
     if (!this.#core.governs(exec.name)) return
     this.#operator.notice(
       'ran-otherwise',
-      `a call of ${exec.name} ran that was not judged as such: another plugin changes tool calls behind the gate`,
+      `a call of ${publicName(exec.name)} ran that was not judged as such: another plugin changes tool calls behind the gate`,
     )
     this.#recordUnjudged(exec, place)
   }
@@ -448,17 +542,23 @@ export class Gate {
     this.#recordDecision(exec, exec.name, tool, place, this.#core.notJudged, 'overridden', 'result')
   }
 
-  /** @param {Track} track @param {SessionEvent} event */
-  #approvalEvent(track, { type, data }) {
-    if (type === 'approval/decided' && data?.outcome === 'unavailable') track.askUnavailable = true
+  /** @param {Fact} fact */
+  #approvalEvent({ track, type, data }) {
+    if (type === 'approval/decided' && data.outcome === 'unavailable') track.askUnavailable = true
     for (const ticket of this.#asked.get(track) ?? []) {
       const ask = ticket.ask
       if (ask === undefined) continue
       if (type === 'approval/asked') {
-        const same = data?.callId === ask.callId && data?.toolName === ticket.name && data?.reason === ask.reason
-        if (ask.id === undefined && same) ask.id = data?.id
-      } else if (type === 'approval/decided' && ask.id !== undefined && data?.id === ask.id) {
-        ask.approved = data?.outcome === 'allowed-once'
+        const same = data.callId === ask.callId && data.toolName === ticket.name && data.reason === ask.reason
+        if (ask.id !== undefined || !same) continue
+        ask.id = data.id
+        // The host itself has taken it this far; whoever answers may take long.
+        this.#position.arrived(ticket.place, ask.exec)
+        // One request is one call's, even where two look the same to whoever answers.
+        return
+      }
+      if (ask.id !== undefined && data.id === ask.id) {
+        ask.approved = data.outcome === 'allowed-once'
         this.#asked.get(track)?.delete(ticket)
       }
     }
@@ -485,7 +585,7 @@ export class Gate {
       kind: 'decision',
       ...placeOf(place),
       call: exec.callId,
-      tool: name,
+      tool: publicName(name),
       class: tool.class,
       decision,
       code,
@@ -510,18 +610,15 @@ export class Gate {
   #failed(stage, name, error, exec) {
     if (exec !== undefined) this.#accounted.add(exec)
     const message = error instanceof Error ? error.message : ''
-    const what = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
+    const fault = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
+    const what = this.#unloaded ? 'the gate was unloaded while a memory call was under way' : fault
     this.#operator.notice(`internal ${stage}`, `${what}; governed writes are denied in enforce, all else goes on`)
-    return this.#enforces && this.#core.governs(name) && !this.#core.isFree(name)
-  }
-}
-
-/** @param {Exec} exec */
-function nameOf(exec) {
-  try {
-    return exec.name
-  } catch {
-    return ''
+    const denied = this.#enforces && this.#core.governs(name) && !this.#core.isFree(name)
+    const ticket = denied && exec !== undefined ? this.#tickets.get(exec) : undefined
+    // What was found before the fault counts no more: another plugin can turn the denial, and the door looks here.
+    if (ticket !== undefined)
+      Object.assign(ticket, { enforcement: 'denied', text: this.#core.internalErrorText, dispatched: false })
+    return denied
   }
 }
 
@@ -535,23 +632,19 @@ function takeApproval({ ask }) {
   return approved
 }
 
+/** A tool's name in the host's own alphabet and length. What goes beyond them is no name but text that a model made up. @param {string} name */
+const publicName = name => name.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_')
+
 /**
- * Makes name and arguments unwritable, so that later guards and wrappers cannot put other ones in their place: they throw,
- * and the host fails the call closed.
- * @param {Exec} exec
- * @param {string} name
- * @param {unknown} args
- * @returns {boolean} whether they are what they should be, for good
+ * What a settlement may look at: the value of a body that succeeded, or what the server said of its failure, which tells a
+ * refusal from a call that may have run. Where the model is shown a failure in place of a success, nothing tells.
+ * @param {Outcome | undefined} outcome
+ * @param {ExecResult} result
  */
-function seal(exec, name, args) {
-  try {
-    const forGood = { writable: false, configurable: false, enumerable: true }
-    Object.defineProperty(exec, 'name', { value: name, ...forGood })
-    Object.defineProperty(exec, 'arguments', { value: args, ...forGood })
-    return exec.name === name && exec.arguments === args
-  } catch {
-    return false
-  }
+function shown(outcome, result) {
+  if (outcome === undefined) return undefined
+  if (outcome.isError) return typeof outcome.message === 'string' ? outcome.message : undefined
+  return result.isError === false ? plain(outcome.value) : undefined
 }
 
 /** The place as a record has it: a turn number that the host did not give is not written as if it had. @param {Place | 'no-agent' | 'unknown'} place */

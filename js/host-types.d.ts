@@ -5,7 +5,12 @@
 
 export interface Session {
   readonly id: string
+  /** Number of the next event: the length of the log. */
   readonly seq?: number
+  /** The log, on hosts that let it be read whole. */
+  readonly events?: readonly SessionEvent[]
+  /** One event of the log, on newer hosts. */
+  eventAt?(seq: number): SessionEvent | undefined
   readonly header?: { readonly origin?: string; readonly delegationDepth?: number }
 }
 
@@ -21,6 +26,7 @@ export interface Exec {
   arguments: unknown
   agent?: Agent
   parent?: symbol
+  signal?: unknown
 }
 
 export interface ExecResult {

@@ -135,6 +135,7 @@ function mount(ctx, core, operator, sink, report) {
   const position = new Position({
     governs: name => core.governs(name),
     projections: () => ctx.get('sessionProjections'),
+    sessions: () => ctx.get('sessions'),
     onTurn: track => gate.turnover(track),
     onClose: track => gate.closed(track),
   })
@@ -183,6 +184,7 @@ function mount(ctx, core, operator, sink, report) {
   ctx.effect(() => () => {
     process[UNLOADED_AT] = performance.now()
     position.clear()
+    gate.unload()
     core.dispose()
   })
 }

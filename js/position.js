@@ -9,26 +9,28 @@
  * session, or made agentless, is told from one that was made there.
  */
 
+import { lastOf, readEvent } from './log.js'
+
 /** Root calls of one turn whose own step is remembered, in a session that never announces its calls. */
 const OWN_STEPS_MAX = 1024
-
-/** Events that announce a call of a `run_code` program, under the names of the host's versions. */
-const SUB_CALLS = new Set(['tool/code-dispatch-start', 'tool/ptc-dispatch-start'])
 
 /**
  * @typedef {import('./host-types.js').Exec} Exec
  * @typedef {import('./host-types.js').Session} Session
  * @typedef {import('./host-types.js').SessionEvent} SessionEvent
- * @typedef {{ name: string, step: number, by: Exec | undefined }} Announced a call that the session's events told of
- * @typedef {{ track: Track, turn: number, counted: boolean, step: number }} Place
+ * @typedef {{ track: Track, name: string, step: number, by: Exec | undefined }} Announced a call that the session's events told of
+ * @typedef {{ track: Track, turn: number, counted: boolean, step: number, epoch: number }} Place
+ * @typedef {{ track: Track, type: string, data: any }} Fact an event of a session's log
  */
 
 /** What is known of one session. */
 export class Track {
   /** Number in the core, or undefined while nothing of the session was judged. @type {number | undefined} */
   number = undefined
-  /** Sequence number of the last event. */
-  seq = -1
+  /** Sequence number of the last event that was taken note of, or that lies before all of them. */
+  seq
+  /** Counts the turns' beginnings and ends, and the end of the session. */
+  epoch = 0
   /** The turn by the events, if they ever said. @type {number | undefined} */
   turn = undefined
   /** Turns counted because the events gave no number. */
@@ -48,20 +50,24 @@ export class Track {
   /** Whether the control tool is hidden from the agent, looked at once a turn. @type {boolean | undefined} */
   controlHidden = undefined
 
-  /** @param {string} id @param {object} session */
-  constructor(id, session) {
+  /** @param {string} id @param {Session} session @param {number} seq */
+  constructor(id, session, seq) {
     this.id = id
     this.session = session
+    this.seq = seq
   }
 }
 
 export class Position {
-  /** @type {Map<string, Track>} */
+  /** By the session itself: an id is known to everybody, and anything can bear it. @type {Map<object, Track>} */
   #tracks = new Map()
-  /** Announced governed calls that no execution has claimed yet. @type {Set<Announced>} */
+  /** Announced governed calls that have not come to the gate's door yet. @type {Set<Announced>} */
   #unclaimed = new Set()
+  /** Whether the host's store was seen to know a session: then it knows every session that there is. */
+  #storeKnows = false
   #governs
   #projections
+  #sessions
   #onTurn
   #onClose
 
@@ -69,12 +75,14 @@ export class Position {
    * @param {object} host
    * @param {(name: unknown) => boolean} host.governs
    * @param {() => unknown} host.projections the `sessionProjections` service, if there is one now
+   * @param {() => unknown} [host.sessions] the `sessions` service
    * @param {(track: Track) => void} host.onTurn a turn began or ended
    * @param {(track: Track) => void} host.onClose a session is gone
    */
-  constructor({ governs, projections, onTurn, onClose }) {
+  constructor({ governs, projections, sessions = () => undefined, onTurn, onClose }) {
     this.#governs = governs
     this.#projections = projections
+    this.#sessions = sessions
     this.#onTurn = onTurn
     this.#onClose = onClose
   }
@@ -84,81 +92,93 @@ export class Position {
     return this.#tracks.size
   }
 
-  /** A session began, or a stored one was resumed: whatever was known under its id is of another life. @param {Session} session */
+  /** A session began, or a stored one was resumed. @param {Session} session */
   created(session) {
-    const id = idOf(session)
-    if (id === undefined) return
-    this.#drop(id)
-    this.#tracks.set(id, new Track(id, session))
+    this.track(session)
   }
 
   /** @param {Session} session */
   disposed(session) {
-    const id = idOf(session)
-    // An id can come back: the end of an earlier life must not end the present one.
-    if (id !== undefined && this.#tracks.get(id)?.session === session) this.#drop(id)
+    // Anybody can say so; the store has let go of a session before it does.
+    if (!this.#inStore(session)) this.#drop(session)
   }
 
   /** Forgets every session. */
   clear() {
-    for (const id of [...this.#tracks.keys()]) this.#drop(id)
+    for (const session of [...this.#tracks.keys()]) this.#drop(session)
   }
 
-  /** @param {string} id */
-  #drop(id) {
-    const track = this.#tracks.get(id)
+  /** @param {object} session */
+  #drop(session) {
+    const track = this.#tracks.get(session)
     if (track === undefined) return
-    this.#tracks.delete(id)
+    this.#tracks.delete(session)
+    track.epoch += 1
     this.#forgetCalls(track)
     this.#onClose(track)
   }
 
-  /** @param {Session} session @returns {Track | undefined} */
+  /** @param {Session} session @returns {Track | undefined} undefined for what is no session of the host's */
   track(session) {
+    const known = this.#tracks.get(session)
+    if (known !== undefined) return known
     const id = idOf(session)
     if (id === undefined) return undefined
-    let track = this.#tracks.get(id)
-    if (track === undefined) {
-      track = new Track(id, session)
-      this.#tracks.set(id, track)
-    }
+    if (this.#inStore(session)) this.#storeKnows = true
+    else if (this.#storeKnows) return undefined
+    // What is in the log by now is past, and will not be announced.
+    const track = new Track(id, session, lastOf(session))
+    this.#tracks.set(session, track)
     return track
+  }
+
+  /** @param {Session} session */
+  #inStore(session) {
+    try {
+      const store = /** @type {{ get?: (id: string) => unknown } | undefined} */ (this.#sessions())
+      return store?.get?.(session.id) === session
+    } catch {
+      return false
+    }
   }
 
   /**
    * Takes note of an event of a session's log.
    * @param {Session} session
    * @param {SessionEvent} event
-   * @returns {Track | undefined} the session's track; undefined for an event that cannot be of the log
+   * @returns {Fact | undefined} undefined for an event that is not followed or not of the log
    */
   event(session, event) {
+    const known = this.#tracks.has(session)
     const track = this.track(session)
     if (track === undefined) return undefined
-    const { type, seq, data } = event
-    if (Number.isSafeInteger(seq)) {
-      // The log's events arrive once, in order, when they are appended. What does not fit was not appended.
-      const next = session.seq
-      if (seq <= track.seq || (next !== undefined && seq >= next)) return undefined
-      track.seq = seq
-    }
+    // The first event that is seen of a session is in its log already.
+    if (!known) track.seq -= 1
+    const read = readEvent(session, event, track.seq)
+    if (read === undefined) return undefined
+    const { type, seq, data } = read
+    if (seq !== undefined) track.seq = seq
     if (type === 'tool/call') {
-      this.#turn(track, data?.turn)
+      this.#turn(track, data.turn)
       track.announces = true
-      if (isNumber(data?.step)) track.step = data.step
-      if (typeof data?.callId === 'string') this.#announce(track, track.calls, data.callId, data.name)
+      if (isNumber(data.step)) track.step = data.step
+      if (typeof data.callId === 'string') this.#announce(track, track.calls, data.callId, data.name)
     } else if (type === 'step/start') {
-      this.#turn(track, data?.turn)
-      if (isNumber(data?.step)) track.step = data.step
+      this.#turn(track, data.turn)
+      if (isNumber(data.step)) track.step = data.step
       // Calls of a message are over when the next begins.
       this.#forgetClaims(track)
     } else if (type === 'turn/start' || type === 'turn/end') {
-      if (isNumber(data?.turn)) track.turn = data.turn
+      if (isNumber(data.turn)) track.turn = data.turn
       else track.counted += 1
       this.#turnover(track)
-    } else if (SUB_CALLS.has(type) && typeof data?.subCallId === 'string') {
-      this.#announce(track, track.subCalls, data.subCallId, data.name)
+    } else if (type === 'tool/result') {
+      this.#over(track.calls.get(data.callId))
+    } else if (typeof data.subCallId === 'string') {
+      if (type.endsWith('-start')) this.#announce(track, track.subCalls, data.subCallId, data.name)
+      else this.#over(track.subCalls.get(data.subCallId))
     }
-    return track
+    return { track, type, data }
   }
 
   /** A number of an event inside a turn: it tells the turn where the turn's own start was not seen. @param {Track} track @param {unknown} turn */
@@ -170,6 +190,7 @@ export class Position {
 
   /** @param {Track} track */
   #turnover(track) {
+    track.epoch += 1
     this.#forgetCalls(track)
     track.ownSteps.clear()
     track.controlHidden = undefined
@@ -180,9 +201,14 @@ export class Position {
   #announce(track, calls, id, name) {
     const before = calls.get(id)
     if (before !== undefined) this.#unclaimed.delete(before)
-    const announced = { name: typeof name === 'string' ? name : '', step: track.step, by: undefined }
+    const announced = { track, name: typeof name === 'string' ? name : '', step: track.step, by: undefined }
     calls.set(id, announced)
     if (this.#governs(name)) this.#unclaimed.add(announced)
+  }
+
+  /** The call has come, or will not come any more. @param {Announced | undefined} announced */
+  #over(announced) {
+    if (announced !== undefined) this.#unclaimed.delete(announced)
   }
 
   /** @param {Track} track */
@@ -204,23 +230,31 @@ export class Position {
    * @returns {Place | 'no-agent' | 'unknown'}
    */
   of(exec) {
-    if (exec.agent === undefined || exec.agent === null) return 'no-agent'
-    const track = this.trackOf(exec)
+    const { agent } = exec
+    if (agent === undefined || agent === null) return 'no-agent'
+    const { session } = agent
+    const track = isObject(session) ? this.track(session) : undefined
     if (track === undefined) return 'unknown'
-    const projected = this.#projected(exec.agent.session)
-    const turn = projected ?? track.turn
-    return {
-      track,
-      turn: turn ?? track.counted,
-      counted: turn === undefined,
-      step: this.#step(track, exec),
-    }
+    return { track, ...this.#turnOf(track), step: this.#step(track, exec), epoch: track.epoch }
+  }
+
+  /** @param {Track} track */
+  #turnOf(track) {
+    const turn = this.#projected(track.session) ?? track.turn
+    return { turn: turn ?? track.counted, counted: turn === undefined }
+  }
+
+  /** Whether the turn in which a call was judged is still the session's turn. @param {Place | 'no-agent' | 'unknown'} place */
+  isPresent(place) {
+    if (typeof place !== 'object') return true
+    const { turn, counted } = this.#turnOf(place.track)
+    return place.epoch === place.track.epoch && place.turn === turn && place.counted === counted
   }
 
   /** The session that a call is of now, if it is known. @param {Exec} exec */
   trackOf(exec) {
     const session = exec.agent?.session
-    return session === undefined || session === null ? undefined : this.track(session)
+    return isObject(session) ? this.track(session) : undefined
   }
 
   /** The session's step now. @param {Track} track */
@@ -230,30 +264,38 @@ export class Position {
 
   /**
    * Whether the call is where the events announced it. A call that no event announced is another plugin's own, unless a
-   * call of this tool was announced and has not come: then that one was moved.
+   * governed call was announced in another session and has not come: then that one may have been moved.
    * @param {Place | 'no-agent' | 'unknown'} place
    * @param {Exec} exec
    */
   isInPlace(place, exec) {
-    if (typeof place === 'object') {
-      const calls = exec.parent === undefined ? place.track.calls : place.track.subCalls
-      const announced = calls.get(exec.callId)
-      if (announced !== undefined && announced.name === exec.name && (announced.by ?? exec) === exec) {
-        announced.by = exec
-        this.#unclaimed.delete(announced)
-        return true
-      }
+    const track = typeof place === 'object' ? place.track : undefined
+    const announced = track === undefined ? undefined : this.#announced(track, exec)
+    if (announced !== undefined) {
+      announced.by = exec
+      return true
     }
-    for (const announced of this.#unclaimed) if (announced.name === exec.name) return false
+    for (const other of this.#unclaimed) if (other.track !== track) return false
     return true
   }
 
-  /** The call came to its end. @param {Exec} exec */
-  ended(exec) {
-    if (this.#unclaimed.size === 0) return
-    const track = this.trackOf(exec)
-    const announced = track?.calls.get(exec.callId) ?? track?.subCalls.get(exec.callId)
-    if (announced !== undefined) this.#unclaimed.delete(announced)
+  /** The call has come to the gate's door, which only the host leads to. @param {Place | 'no-agent' | 'unknown'} place @param {Exec} exec */
+  arrived(place, exec) {
+    if (typeof place === 'object' && this.#unclaimed.size > 0) this.#over(this.#announced(place.track, exec))
+  }
+
+  /** Whether a call that is not governed as it stands was announced as one that is. @param {Exec} exec */
+  isRenamed(exec) {
+    const session = exec.agent?.session
+    const track = isObject(session) ? this.#tracks.get(session) : undefined
+    return track !== undefined && this.#governs(this.#announced(track, exec)?.name)
+  }
+
+  /** What announced this call in the session, if no other call has claimed it. @param {Track} track @param {Exec} exec */
+  #announced(track, exec) {
+    const calls = exec.parent === undefined ? track.calls : track.subCalls
+    const announced = calls.get(exec.callId)
+    return announced === undefined || (announced.by ?? exec) === exec ? announced : undefined
   }
 
   /**
@@ -293,6 +335,9 @@ function idOf(session) {
   const id = session.id
   return typeof id === 'string' ? id : undefined
 }
+
+/** @param {unknown} value @returns {value is Session} */
+const isObject = value => typeof value === 'object' && value !== null
 
 /** A turn or step number that fits the core's. @param {unknown} value @returns {value is number} */
 function isNumber(value) {

@@ -72,6 +72,22 @@ export function memorySink(limit = 1000) {
   }
 }
 
+const ignore = () => {}
+
+/**
+ * Does something of another's. It may turn out to be asynchronous, and a rejection that nobody takes ends the process.
+ * @param {() => unknown} act
+ * @param {() => void} onFault
+ */
+function attempt(act, onFault) {
+  try {
+    const outcome = act()
+    if (typeof outcome === 'object' && outcome !== null) Promise.resolve(outcome).catch(onFault)
+  } catch {
+    onFault()
+  }
+}
+
 export class Recorder {
   #sink
   #onLost
@@ -94,19 +110,17 @@ export class Recorder {
    */
   record(record) {
     this.#seq += 1
-    const numbered = /** @type {AuditRecord} */ ({ seq: this.#seq, ...record })
-    try {
-      this.#sink.record(numbered)
-    } catch {
-      this.lost += 1
-      this.#onLost(this.lost)
-    }
-    for (const listener of listeners) {
-      try {
-        listener(numbered)
-      } catch {
-        // An observer's fault is not the gate's.
-      }
-    }
+    // Everybody gets the same object, so that it must say the same to everybody.
+    Object.freeze(record.observations)
+    const numbered = /** @type {AuditRecord} */ (Object.freeze({ seq: this.#seq, ...record }))
+    attempt(
+      () => this.#sink.record(numbered),
+      () => {
+        this.lost += 1
+        this.#onLost(this.lost)
+      },
+    )
+    // An observer's fault is not the gate's.
+    for (const listener of listeners) attempt(() => listener(numbered), ignore)
   }
 }

@@ -81,9 +81,18 @@ export class Operator {
   }
 }
 
-/** @param {string} line */
+/**
+ * A pipe whose reader is gone fails later, as an event that ends the process where nobody listens.
+ * @param {string} line
+ */
 function toStandardError(line) {
-  process.stderr.write(line)
+  const { stderr } = process
+  const ignore = () => {}
+  stderr.once('error', ignore)
+  stderr.write(line, error => {
+    // After a failure the event is still to come.
+    if (error === undefined || error === null) stderr.off('error', ignore)
+  })
 }
 
 /** @param {Omit<LoadReport, 'notices' | 'countedSessions' | 'lostRecords'>} report */

@@ -84,6 +84,8 @@ export function readPage(path) {
     path,
     text: lines.join('\n'),
     prose: prose.join('\n'),
+    /** The same on one line, for what a line break may fall into. */
+    line: oneLine(prose.join('\n')),
     /** @param {string} [language] */
     blocks: language => blocks.filter(block => language === undefined || block.language === language),
     anchors: sections.map(({ heading }) => anchorOf(heading)),

@@ -55,7 +55,7 @@ describe('the house', () => {
 
   test('every file and folder in a code span is there', () => {
     const layers = new Set(config.test?.projects?.map(project => `__test__/${project.test.name}/`))
-    const named = spans(architecture.prose).filter(span => /^(?:src|js|tests|__test__|docs|scripts)\//.test(span))
+    const named = spans(architecture.line).filter(span => /^(?:src|js|tests|__test__|docs|scripts)\//.test(span))
     // A layer may wait for its first test.
     expect(named.filter(name => !layers.has(name) && !existsSync(join(inRoot(), name)))).toEqual([])
   })
@@ -63,7 +63,7 @@ describe('the house', () => {
   test('every name of code is in the sources', () => {
     const files = [...modules, 'index.d.ts'].map(name => source(name ?? '')).join('\n')
     // What is spelt as only code is: a member, a call, a macro, a private field, a constant.
-    const names = spans(architecture.prose)
+    const names = spans(architecture.line)
       .filter(span => !span.includes('/') && /::|\w\.\w|\(|!$|^#|^[A-Z]+(?:_[A-Z]+)*$|[a-z][A-Z]/.test(span))
       .flatMap(span => span.split(/::|\.|[^\w#]/))
       .filter(name => name.length > 2 && !/^\d+$/.test(name))

@@ -2,8 +2,8 @@
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { dshBin, hosts } from '../../scripts/lib/project.mjs'
-import { OUTSIDE, playDsh, UNVERIFIED } from '../support/dsh-gate.js'
+import { dshBin, hosts, inRoot } from '../../scripts/lib/project.mjs'
+import { OUTSIDE, playDsh, supportPlugin, UNVERIFIED } from '../support/dsh-gate.js'
 import { call } from '../support/gate.js'
 import { runDsh } from '../support/headless.js'
 import { withTempDir } from '../support/temp-dir.js'
@@ -122,4 +122,20 @@ test('a row that a later layer disables is not loaded, without a word', async ()
 test('a later layer that sets the mode replaces the whole configuration of the row', async () => {
   const row = { id: 'bmpp', config: { mode: 'enforce' } }
   expectRefused(await playDsh({ conversation, patches: [[row]] }), [REFUSAL])
+})
+
+describe('what stands in the way of the row ends the boot, and does not leave it out', () => {
+  test('a second row with the same id', async () => {
+    const again = {
+      id: 'bmpp',
+      name: inRoot('js', 'index.js'),
+      config: { mode: 'audit', allowUnverifiedHarness: true },
+    }
+    expectRefused(await playDsh({ pluginsBefore: [again] }), ['duplicate loader entry id'])
+  })
+
+  test('another plugin that took the name of the control tool', async () => {
+    const tools = { id: 'more-tools', name: supportPlugin('more-tools'), config: { names: ['bmpp__classify'] } }
+    expectRefused(await playDsh({ pluginsBefore: [tools] }), ['bmpp__classify'])
+  })
 })

@@ -176,6 +176,27 @@ describe('asked and not approved', () => {
   })
 })
 
+test('while one session waits for its human, other sessions go on, and so do other calls of its own', async () => {
+  const thinking = held()
+  const verdict = held()
+  const gate = await bootAsking(() => {
+    thinking.open()
+    return verdict.promise
+  })
+  const waiting = await gate.open()
+  gate.start(waiting, [calls(call.simple), calls(call.remove), say('done')])
+  await thinking.promise
+  const other = await gate.turn([[call.complex], [call.search], [call.write]])
+  expect(gate.verdicts(other).at(-1)).toBe('write_note ALLOW_RECALL_OK allowed')
+  await gate.direct(waiting, call.write)
+  expect(gate.verdicts(waiting).at(-1)).toBe('write_note ALLOW_SIMPLE allowed')
+  // Reads go on wherever they are made.
+  for (const agent of [undefined, other]) expect((await gate.direct(agent, call.search)).isError).toBe(false)
+  verdict.open('rejected')
+  await waiting.whenIdle()
+  expect(gate.reached()).not.toContain('delete_note')
+})
+
 describe('nobody can be asked: denied with our own text, which says not to retry, and no ask is made', () => {
   const cases = {
     'no approval service': { options: { answer: undefined } },

@@ -5,52 +5,9 @@
 import { describe, expect, test } from 'vitest'
 import { call } from '../support/gate.js'
 import { bootBeside, codesOfWrites, placements, situations, written } from './attack-support.js'
+import { overrides } from './attack-tables.js'
 
 const allow = { kind: 'allow' }
-
-/** @type {Record<string, (exec: any, next: () => any) => any>} */
-const overrides = {
-  'returns allow without next()': () => allow,
-  'returns a promise of allow without next()': async () => allow,
-  'calls next() and returns allow': async (_exec, next) => {
-    await next()
-    return allow
-  },
-  'turns what denies or asks into allow': async (_exec, next) => {
-    const decision = await next()
-    return decision.kind === 'allow' ? decision : allow
-  },
-  'changes the decision in place': async (_exec, next) => Object.assign(await next(), allow),
-  'deletes the reason of the denial': async (_exec, next) => {
-    const decision = await next()
-    delete decision.reason
-    return decision
-  },
-  'denies without a reason': () => ({ kind: 'deny' }),
-  'denies with an undefined reason': () => ({ kind: 'deny', reason: undefined }),
-  'denies with a reason that a getter withholds': () => ({
-    kind: 'deny',
-    get reason() {
-      return undefined
-    },
-  }),
-  'returns a kind that the host does not know': () => ({ kind: 'proceed' }),
-  'returns a decision without a kind': () => ({}),
-  'returns a function': () => () => allow,
-  'returns a kind that is something else each time': () => {
-    const kinds = ['deny', 'allow', 'proceed']
-    return {
-      get kind() {
-        return kinds.shift()
-      },
-    }
-  },
-  'calls next() twice and takes the second answer': async (_exec, next) => {
-    await next()
-    return next()
-  },
-  'asks with a reason of its own, and approves it': () => ({ kind: 'ask', reason: 'Please' }),
-}
 /** Whoever may answer says yes. */
 const answer = () => 'allowed-once'
 

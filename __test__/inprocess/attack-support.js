@@ -3,7 +3,7 @@
  * got through when its body was reached: what the model is told, or what is recorded, is beside the point.
  */
 import { expect } from 'vitest'
-import { bootGate, call, memory, note } from '../support/gate.js'
+import { answer, bootGate, call, FOUND, memory, note } from '../support/gate.js'
 
 export const write = memory('write_note')
 export const edit = memory('edit_note')
@@ -49,6 +49,13 @@ export const plugin = ({ guard, apply, ...listeners }, prepend = false) => ({
  */
 export const bootBeside = (listeners, { where = 'behind', prepend = true } = {}, options = {}) =>
   bootGate({ ...options, [where]: [[plugin(listeners, prepend)]] })
+
+/** A result that a lookup never gave. */
+export const found = { isError: false, value: answer(FOUND), content: [{ type: 'text', text: FOUND }] }
+
+/** Emits an event of this session that was not appended to its log. */
+export const forge = (ctx, session, type, data, more = {}) =>
+  ctx.emit('session/event', session, { type, seq: session.seq, time: 0, data, ...more })
 
 /** Situations in which a write is not allowed, each with the messages that lead to it. */
 export const situations = {

@@ -189,6 +189,25 @@ describe('a session that announces no call', () => {
   })
 })
 
+test('a turn that was counted is not taken for the host’s turn of the same number', async () => {
+  let turn
+  const service = class extends Service {
+    constructor(ctx) {
+      super(ctx, 'sessionProjections')
+    }
+    stateOf = () => ({ lastTurn: turn })
+  }
+  const gate = await bootGate({ withProjections: false, ahead: [[service]] })
+  const agent = await gate.open()
+  await gate.direct(agent, call.simple)
+  await gate.direct(agent, call.write)
+  // The host begins to answer, with the number that was counted.
+  turn = gate.decisions()[0].countedTurn
+  await gate.direct(agent, call.write)
+  expect(writes(gate)).toEqual(['write_note ALLOW_SIMPLE allowed', 'write_note CLASSIFICATION_REQUIRED denied'])
+  expect(gate.decisions().at(-1)).toMatchObject({ turn: 1, countedTurn: null })
+})
+
 test('an id that is missing although the session announces its calls counts as the current step', async () => {
   const gate = await bootGate({
     tools: {

@@ -322,7 +322,7 @@ describe('a lookup that another plugin stands in the way of', () => {
       )
     // What was found stays found, and what failed stays failed, whatever stands in the place of the text.
     for (const [body, content, verdict] of [
-      [results.found, '# Error: the output was too long, see /tmp/x', 'write_note ALLOW_RECALL_OK allowed'],
+      [results.found, '# Error: the output was too long, see the file', 'write_note ALLOW_RECALL_OK allowed'],
       [results.heading, '# Search Results: spilled', 'write_note MEMORY_LOOKUP_FAILED denied'],
     ]) {
       const gate = await bootGate({ tools: { [search]: () => body }, behind: [[spill(content)]] })

@@ -89,6 +89,29 @@ describe('an agent that does not see the control tool', () => {
       execute: async () => 'I say it is simple',
     })
 
+  test('is looked at once a turn: a filter that is lifted counts from the next turn on', async () => {
+    let lift
+    const gate = await bootGate()
+    const setup = {
+      name: 'setup',
+      inject: ['tools'],
+      apply(ctx) {
+        lift = restricted(ctx)
+      },
+    }
+    const agent = await gate.open({ setup: async ctx => void (await ctx.plugin(setup)) })
+    await gate.turn([[call.write]], agent)
+    await lift()
+    await gate.turn([[call.write], [call.simple], [call.write]], agent)
+    expect(gate.told(agent)[0].text).toContain('is not available to this agent')
+    expect(gate.told(agent)[1].text).toContain(`Call ${CLASSIFY}`)
+    expect(writes(gate, agent)).toEqual([
+      'write_note CLASSIFICATION_REQUIRED denied',
+      'write_note CLASSIFICATION_REQUIRED denied',
+      'write_note ALLOW_SIMPLE allowed',
+    ])
+  })
+
   describe.each([
     ['a filter takes it away', restricted],
     ['another tool stands in its place', shadowed],

@@ -157,6 +157,27 @@ describe('with a call under way', () => {
     expect(gate.reached()).toEqual([])
   })
 
+  test('a call that waits for its human: their approval was of the gate that is gone, and the new one denies', async () => {
+    const thinking = held()
+    const verdict = held()
+    const gate = await bootGate({
+      profile: 'strict',
+      answer: () => {
+        thinking.open()
+        return verdict.promise
+      },
+    })
+    const agent = await gate.open()
+    gate.start(agent, [calls(call.simple), calls(call.remove), say('done')])
+    await thinking.promise
+    await reload(gate)
+    verdict.open('allowed-once')
+    await agent.whenIdle()
+    expect(gate.answers(agent).at(-1)).toBe('APPROVAL_UNAVAILABLE')
+    expect(gate.decisions().at(-1)).toMatchObject({ at: 'guard', enforcement: 'denied' })
+    expect(gate.reached()).toEqual([])
+  })
+
   test('unloaded for good: the call ends, and nothing of ours stands in the way afterwards', async () => {
     const { gate, begun, end } = await reloadedDuring(search, answer(FOUND))
     const agent = await gate.open()

@@ -149,7 +149,8 @@ impl Event {
     }
 }
 
-/// Turns bytes into a script. Every session begins open, in turn 1 and step 1; small bytes mean common things.
+/// Turns bytes into a script. Every session begins open, in turn 1 and step 1. What is drawn from one byte is drawn from
+/// bits apart, so that everything comes together with everything.
 pub fn script(raw: &[Raw]) -> Vec<Event> {
     let mut events: Vec<Event> = (0..SLOTS).map(|slot| Event::Open { slot }).collect();
     let mut at: BTreeMap<u8, (u32, u32)> = (0..SLOTS).map(|slot| (slot, (1, 1))).collect();
@@ -163,7 +164,7 @@ pub fn script(raw: &[Raw]) -> Vec<Event> {
             0..=104 => {
                 let next = u32::from(slot) * 1_000_000 + u32::try_from(known.len()).unwrap_or_default();
                 // Now and then a call is judged again.
-                let call = if c % 16 == 15 { pick(known, b).unwrap_or(next) } else { next };
+                let call = if b % 16 == 7 { pick(known, b).unwrap_or(next) } else { next };
                 known.push(call);
                 events.push(Event::Judge(judged(slot, call, turn, step, b, c)));
             }
@@ -213,7 +214,7 @@ fn judged(slot: u8, call: u32, turn: u32, step: u32, b: u8, c: u8) -> Judge {
         248.. => Place::Unknown,
         _ => Place::Turn,
     };
-    Judge { slot, call, kind, args, place, turn, step, hidden: c % 32 == 31 }
+    Judge { slot, call, kind, args, place, turn, step, hidden: b % 32 == 31 }
 }
 
 fn settled(slot: u8, call: u32, step: u32, b: u8, c: u8) -> Settle {
@@ -233,7 +234,7 @@ fn settled(slot: u8, call: u32, step: u32, b: u8, c: u8) -> Settle {
         slot,
         call,
         reached: c < 230,
-        is_error: b % 16 == 15,
+        is_error: (b >> 3) % 16 == 15,
         answer,
         declared,
         step: step + u32::from(c % 11 == 10),

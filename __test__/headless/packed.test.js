@@ -1,0 +1,128 @@
+// What ships, read and loaded as it is packed: complete, and without an import from the Harness. A file of ours that the Harness
+// loads from outside a profile cannot resolve its packages, and one inside would tie us to the copy it finds.
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { projectNode } from '../../scripts/lib/project.mjs'
+import { packProject } from '../support/headless.js'
+import { nodesOf, treeOf } from '../support/syntax.js'
+import { tempDir } from '../support/temp-dir.js'
+
+const run = promisify(execFile)
+const temp = tempDir()
+const root = join(temp.path, 'alone', 'package')
+let files
+
+beforeAll(async () => {
+  const tarball = await packProject(temp.path)
+  mkdirSync(dirname(root))
+  await run('tar', ['-xzf', tarball, '-C', dirname(root)])
+  files = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => relative(root, join(entry.parentPath, entry.name)))
+})
+afterAll(temp.remove)
+
+/** What a module imports, by whatever syntax, and its string literals. `null` is a specifier that only running it would tell. */
+function readModule(source) {
+  const specifiers = []
+  const literals = []
+  for (const node of nodesOf(treeOf(source))) {
+    const { type, callee } = node
+    const literal = of => (of?.type === 'Literal' && typeof of.value === 'string' ? of.value : null)
+    if (type === 'ImportExpression') specifiers.push(literal(node.source))
+    else if (/^(Import|ExportNamed|ExportAll)Declaration$/.test(type) && node.source) specifiers.push(node.source.value)
+    // A call of `require`, or of what createRequire returned: `createRequire(x)('y')`.
+    else if (type === 'CallExpression' && (callee.name === 'require' || callee.callee?.name === 'createRequire')) {
+      specifiers.push(literal(node.arguments[0]))
+    } else if (type === 'Literal' && typeof node.value === 'string') literals.push(node.value)
+    else if (type === 'TemplateElement') literals.push(node.value.cooked)
+  }
+  return { specifiers, literals }
+}
+
+test('the reading finds every kind of import', () => {
+  const { specifiers, literals } = readModule(`
+    import a from 'one'
+    import * as b from "two"
+    import 'three'
+    export { c } from 'four'
+    export * from 'five'
+    const d = await import('six')
+    const e = require('seven')
+    const f = createRequire(import.meta.url)('eight')
+    const g = await import(somewhere)
+    const h = ['@deepseek-ai/nine', \`@deepseek-ai/ten\`]
+  `)
+  expect(specifiers).toEqual(['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', null])
+  expect(literals).toEqual(expect.arrayContaining(['@deepseek-ai/nine', '@deepseek-ai/ten']))
+})
+
+describe('the packed files', () => {
+  const modules = () => files.filter(file => /\.[cm]?js$/.test(file))
+  const read = file => readModule(readFileSync(join(root, file), 'utf8'))
+
+  test('are the plugin, its addon, its types and its row, and nothing of the workshop', () => {
+    expect(files).toEqual(
+      expect.arrayContaining(['package.json', 'LICENSE', 'README.md', 'cordis.patch.yml', 'index.d.ts', 'js/index.js']),
+    )
+    expect(files.filter(file => file.endsWith('.node')).length).toBeGreaterThan(0)
+    const expected =
+      /^(js\/[\w/-]+\.(js|d\.ts)|dsh-bmpp\.[\w-]+\.node|index\.d\.ts|cordis\.patch\.yml|package\.json|LICENSE|README\.md)$/
+    expect(files.filter(file => !expected.test(file))).toEqual([])
+  })
+
+  test('import only what is built into Node and what is packed with them', () => {
+    const strangers = []
+    for (const file of modules()) {
+      for (const specifier of read(file).specifiers) {
+        const own = specifier?.startsWith('.') && existsSync(join(root, dirname(file), specifier))
+        const builtIn = specifier?.startsWith('node:') && builtinModules.includes(specifier.slice('node:'.length))
+        if (!own && !builtIn) strangers.push(`${file}: ${specifier}`)
+      }
+    }
+    expect(modules().length).toBeGreaterThan(5)
+    expect(strangers).toEqual([])
+  })
+
+  test('name packages of the Harness only where its version is looked for, as data', () => {
+    const naming = modules().filter(file => read(file).literals.some(text => text.includes('@deepseek-ai/')))
+    expect(naming).toEqual(['js/host.js'])
+  })
+
+  test('depend on nothing that a package manager would fetch or build at install', () => {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    for (const field of ['dependencies', 'peerDependencies', 'bundleDependencies'])
+      expect(manifest).not.toHaveProperty(field)
+    for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) {
+      expect(manifest.scripts ?? {}).not.toHaveProperty(script)
+    }
+  })
+})
+
+test('the entry loads where there is nothing but the packed files, reads a configuration, and imports no more than they hold', async () => {
+  const script = join(temp.path, 'load.mjs')
+  writeFileSync(
+    script,
+    `import { registerHooks } from 'node:module'
+    const loaded = []
+    registerHooks({ resolve(specifier, context, next) {
+      const resolved = next(specifier, context)
+      loaded.push(resolved.url)
+      return resolved
+    } })
+    const { name, inject, Config, apply } = await import(process.argv[2])
+    const validate = value => Config['~standard'].validate(value)
+    console.log(JSON.stringify({ loaded, name, inject, apply: typeof apply, good: validate({ mode: 'enforce' }), bad: validate({ mod: 1 }) }))`,
+  )
+  const { stdout } = await run(projectNode(), [script, join(root, 'js', 'index.js')], { cwd: temp.path })
+  const { loaded, name, inject, apply, good, bad } = JSON.parse(stdout)
+  expect({ name, inject, apply }).toEqual({ name: 'dsh-bmpp', inject: ['tools'], apply: 'function' })
+  expect(good).toEqual({ value: { mode: 'enforce' } })
+  expect(bad.issues).toHaveLength(1)
+  expect(loaded.some(url => url.endsWith('.node'))).toBe(true)
+  expect(loaded.filter(url => !url.startsWith('node:') && !url.includes('/alone/package/'))).toEqual([])
+})

@@ -1,0 +1,186 @@
+/**
+ * Plugins that move a call: to another session, to none, to another call's id, to another root or out of its program. A call is
+ * of the session that announced it, whatever its execution object says by now.
+ */
+import { describe, expect, test } from 'vitest'
+import { bootGate, CLASSIFY, call, memory, note, simple } from '../support/gate.js'
+import { calls, gate as held, say } from '../support/inprocess.js'
+import { bootBeside, codesOfWrites, placements, plugin, search, write, written } from './attack-support.js'
+import { moves, times } from './attack-tables.js'
+
+describe.each(Object.entries(times))('%s', (_when, listenersOf) => {
+  test.each(Object.entries(moves))(
+    'a write is moved %s: its body is not reached, in any place',
+    async (_where, move) => {
+      for (const placement of placements) {
+        let other
+        const gate = await bootBeside(
+          listenersOf(exec =>
+            exec.name === write && exec.callId === 'victim' ? move(exec, { other, ctx: gate.ctx }) : undefined,
+          ),
+          placement,
+        )
+        // A turn of the other agent is under way, and classified.
+        const end = held()
+        other = await gate.open()
+        const declared = held()
+        gate.register('wait', () => {
+          declared.open()
+          return end.promise
+        })
+        gate.start(other, [calls([CLASSIFY, simple], ['wait']), say('done')])
+        await declared.promise
+        await gate.turn([[[write, note, 'victim']]])
+        end.open('')
+        await other.whenIdle()
+        expect(written(gate)).toEqual([])
+      }
+    },
+  )
+})
+
+describe('a lookup or a declaration is moved to a session that has not made it', () => {
+  /** The other agent's turn: it waits for the moved call, and then writes. */
+  const victim = messages => async placement => {
+    let other
+    const gate = await bootBeside(
+      {
+        'tools/pre-execute': (exec, next) => {
+          if (exec.callId === 'moved') exec.agent = other
+          return next()
+        },
+      },
+      placement,
+    )
+    const end = held()
+    const begun = held()
+    gate.register('wait', () => {
+      begun.open()
+      return end.promise
+    })
+    other = await gate.open()
+    gate.start(other, [calls(...messages, ['wait']), calls(call.write), say('done')])
+    await begun.promise
+    return {
+      gate,
+      async write() {
+        end.open('')
+        await other.whenIdle()
+      },
+    }
+  }
+
+  test.each(placements)('a lookup ($place)', async placement => {
+    const { gate, write: go } = await victim([call.complex])(placement)
+    await gate.turn([[[search, { query: 'x' }, 'moved']]])
+    await go()
+    expect(gate.reached()).toContain('search_notes')
+    expect(written(gate)).toEqual([])
+  })
+
+  test.each(placements)('a declaration ($place)', async placement => {
+    const { gate, write: go } = await victim([])(placement)
+    await gate.turn([[[CLASSIFY, simple, 'moved']]])
+    await go()
+    expect(written(gate)).toEqual([])
+  })
+})
+
+describe('the step of a write, by the ids of its execution', () => {
+  const ids = {
+    'another callId': exec => {
+      exec.callId = 'another'
+    },
+    'another rootCallId': exec => {
+      exec.rootCallId = 'another'
+    },
+    both: exec => {
+      exec.callId = exec.rootCallId = 'another'
+    },
+    'no ids': exec => {
+      exec.callId = exec.rootCallId = undefined
+    },
+    'the id of the classification': exec => {
+      exec.callId = exec.rootCallId = 'classification'
+    },
+    'the id of the lookup': exec => {
+      exec.callId = exec.rootCallId = 'lookup'
+    },
+    'a parent': exec => {
+      exec.parent = Symbol('a program')
+    },
+    'a parent and another root': exec => {
+      exec.parent = Symbol('a program')
+      exec.rootCallId = 'classification'
+    },
+  }
+  test.each(Object.entries(ids))('with %s it is still of the lookup’s message, in any place', async (_what, change) => {
+    for (const placement of placements) {
+      const gate = await bootBeside(
+        {
+          'tools/pre-execute': (exec, next) => {
+            if (exec.name === write) change(exec)
+            return next()
+          },
+        },
+        placement,
+      )
+      await gate.turn([
+        [[CLASSIFY, { task: 'complex' }, 'classification']],
+        [
+          [search, { query: 'x' }, 'lookup'],
+          [write, note, 'write'],
+        ],
+      ])
+      expect(written(gate)).toEqual([])
+      expect(codesOfWrites(gate)).toContain('MEMORY_LOOKUP_PENDING_IN_BATCH')
+    }
+  })
+})
+
+describe('what must still be possible', () => {
+  test('two agents, whose calls another plugin delays, are each judged in their own session', async () => {
+    const gate = await bootGate({
+      behind: [
+        [
+          plugin(
+            {
+              'tools/pre-execute': async (_exec, next) => {
+                for (let tick = 0; tick < 10; tick++) await null
+                return next()
+              },
+            },
+            true,
+          ),
+        ],
+      ],
+    })
+    const [first, second] = await Promise.all([gate.open(), gate.open()])
+    const script = [calls(call.simple), calls(call.write), say('done')]
+    gate.start(first, script)
+    gate.start(second, script)
+    await Promise.all([first.whenIdle(), second.whenIdle()])
+    expect(written(gate)).toHaveLength(2)
+    expect(codesOfWrites(gate)).toEqual(['ALLOW_SIMPLE', 'ALLOW_SIMPLE'])
+  })
+
+  test('a plugin’s own write without an agent, while an agent’s memory call is waiting for a human or for its body', async () => {
+    const answered = held()
+    const asking = held()
+    const gate = await bootGate({
+      profile: 'strict',
+      answer: () => {
+        asking.open()
+        return answered.promise
+      },
+    })
+    const agent = await gate.open()
+    gate.start(agent, [calls(call.simple), calls(call.remove), say('done')])
+    await asking.promise
+    const { isError } = await gate.direct(undefined, call.write)
+    answered.open('allowed-once')
+    await agent.whenIdle()
+    expect(isError).toBe(false)
+    expect(written(gate).map(([name]) => name)).toEqual([write, memory('delete_note')])
+  })
+})
