@@ -96,6 +96,9 @@ pub(super) struct Subject {
     pub(super) project: Project,
     /// For a note by an identifier: what it may reach.
     pub(super) identifier: Option<Named>,
+    /// Whether it adds to what is there, so that the same under another name of the note would add it twice. To delete or to
+    /// move a note twice does nothing more.
+    pub(super) adds_up: bool,
 }
 
 /// An identifier, as far as the memory compares it.
@@ -338,7 +341,7 @@ impl Memory {
         if written.target == subject.target {
             return Same::Yes;
         }
-        let Some(named) = &subject.identifier else { return Same::No };
+        let Some(named) = subject.identifier.as_ref().filter(|_| subject.adds_up) else { return Same::No };
         if let (Some(path), Some(reached)) = (written.path, self.path_of(identifier)) {
             return if path.exact == reached.exact { Same::Yes } else { Same::No };
         }

@@ -66,6 +66,7 @@ impl WriteRequest {
                     Target::Identifier(identifier) => Some(identity(key, identifier)),
                     _ => None,
                 },
+                adds_up: tool.known == Some(Known::EditNote),
             },
             target,
             replaces: match tool.known {

@@ -4,14 +4,17 @@
 //! before anything is played.
 
 pub mod naive;
+pub mod notes;
 
 use std::collections::BTreeMap;
 
-use dsh_bmpp::argument::Arguments;
+use dsh_bmpp::argument::given::Arguments;
 use dsh_bmpp::config::{Config, Level, LookupEvidence};
-use dsh_bmpp::evidence::status::of_text;
-use dsh_bmpp::policy::{Arrival, Call, CallId, Holdings, Options, Policy, Position, SessionId, Settled, Task, TurnId};
-use dsh_bmpp::tool::{Namespace, Tool};
+use dsh_bmpp::evidence::answer::Answer as Status;
+use dsh_bmpp::policy::{
+    Arrival, Call, CallId, DigestKey, Holdings, Options, Policy, Position, SessionId, Settled, Task, TurnId,
+};
+use dsh_bmpp::tool::{Known, Namespace, Tool};
 use dsh_bmpp::verdict::Verdict;
 use serde_json::{Value, json};
 
@@ -57,23 +60,68 @@ impl Kind {
     }
 }
 
+/// What the arguments of a call look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Args {
+pub enum Form {
+    /// A creating write, an append, a read in JSON mode.
     Plain,
-    Overwrite,
+    /// An overwrite, a replacement, a read in text mode.
+    Other,
     NoObject,
     TwoNames,
 }
 
+/// The arguments of a call, in a world of two notes, one project and one name for each note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Args {
+    pub form: Form,
+    /// The note's title. Its path is `d/<title>.md`.
+    pub title: char,
+    /// Which of two texts is written; of a read in JSON mode, whether it is of a part of the note.
+    pub second: bool,
+    /// Of a `write_note`: what a guard that looks at arguments finds in it.
+    pub extra: Extra,
+}
+
+/// What a guard finds in the arguments themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    Nothing,
+    Unsafe,
+    Secret,
+    Fixture,
+}
+
 impl Args {
+    pub const PLAIN: Args = Args { form: Form::Plain, title: 'A', second: false, extra: Extra::Nothing };
+
     fn value(self, kind: Kind) -> Value {
-        match (self, kind) {
-            (Args::Plain, _) => json!({ "title": "A", "directory": "d" }),
-            (Args::Overwrite, _) => json!({ "title": "A", "directory": "d", "overwrite": "yes" }),
-            (Args::NoObject, _) => json!("{\"title\":"),
-            (Args::TwoNames, Kind::EditNote) => json!({ "find": "a", "old_text": "a" }),
-            (Args::TwoNames, Kind::DeleteNote) => json!({ "is_dir": true, "is_directory": true }),
-            (Args::TwoNames, _) => json!({ "folder": "d", "directory": "d" }),
+        let (title, content) = (self.title.to_string(), if self.second { "y" } else { "x" });
+        match (self.form, kind) {
+            (Form::NoObject, _) => json!("{\"title\":"),
+            (Form::TwoNames, Kind::EditNote) => json!({ "find": "a", "old_text": "a" }),
+            (Form::TwoNames, Kind::DeleteNote) => json!({ "is_dir": true, "is_directory": true }),
+            (Form::TwoNames, _) => json!({ "folder": "d", "directory": "d" }),
+            (Form::Plain, Kind::ReadNote) if self.second => {
+                json!({ "identifier": title, "output_format": "json", "start_line": 1 })
+            }
+            (Form::Plain, Kind::ReadNote) => json!({ "identifier": title, "output_format": "json" }),
+            (Form::Other, Kind::ReadNote) => json!({ "identifier": title }),
+            (Form::Plain, Kind::EditNote) => json!({ "identifier": title, "operation": "append", "content": content }),
+            (Form::Other, Kind::EditNote) => {
+                json!({ "identifier": title, "operation": "find_replace", "find_text": "a", "content": content })
+            }
+            (_, Kind::DeleteNote) => json!({ "identifier": title, "output_format": "json" }),
+            _ => {
+                let (directory, tags) = match self.extra {
+                    Extra::Nothing => ("d", json!(null)),
+                    Extra::Unsafe => ("../d", json!(null)),
+                    Extra::Secret => ("d", json!(["https://alice:hunter2pass@host/x"])),
+                    Extra::Fixture => ("d", json!(["[test-fixture]"])),
+                };
+                let overwrite = (self.form == Form::Other).then_some("yes");
+                json!({ "title": title, "directory": directory, "content": content, "tags": tags, "overwrite": overwrite })
+            }
         }
     }
 }
@@ -85,24 +133,49 @@ pub enum Place {
     Unknown,
 }
 
-/// What a lookup answers without the error flag.
+/// What the server answers; each tool in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
+    /// Hits, the note, done.
     Hits,
+    /// No hit, no such note, already there; and an edit that made the note.
     Nothing,
     Failure,
+    /// An error in a structured value; of an edit, that its outcome is not known.
     ErrorField,
     Odd,
 }
 
 impl Answer {
-    pub fn text(self) -> &'static str {
-        match self {
-            Answer::Hits => "# Search Results: a",
-            Answer::Nothing => "No results found for 'a' in project 'main'.",
-            Answer::Failure => "# Search Failed",
-            Answer::ErrorField => "{\"results\":[1],\"error\":\"Search failed\"}",
-            Answer::Odd => "Something else",
+    /// The text of the answer to this call.
+    pub fn text(self, judge: &Judge) -> String {
+        let title = judge.args.title;
+        let lower = title.to_ascii_lowercase();
+        let lines = format!("project: main\nfile_path: d/{title}.md\npermalink: main/d/{lower}\nchecksum: 0123abcd\n");
+        let note = format!("\"title\":\"{title}\",\"permalink\":\"main/d/{lower}\",\"file_path\":\"d/{title}.md\"");
+        let json = judge.args.form != Form::Other;
+        match (self, judge.kind) {
+            (Answer::Odd, _) => "Something else".to_owned(),
+            (Answer::ErrorField, Kind::EditNote) => "{\"error\":\"EDIT_OUTCOME_UNKNOWN\"}".to_owned(),
+            (Answer::ErrorField, _) => "{\"results\":[1],\"error\":\"Search failed\"}".to_owned(),
+            (Answer::Hits, Kind::ReadNote) if json => format!("{{{note},\"content\":\"x\"}}"),
+            (Answer::Hits, Kind::ReadNote) => format!("---\ntitle: {title}\n---\n\nx"),
+            (Answer::Hits, Kind::WriteNote) if json => format!("# Created note\n{lines}"),
+            (Answer::Hits, Kind::WriteNote) => format!("# Updated note\n{lines}"),
+            (Answer::Hits, Kind::EditNote) => format!("# Edited note (append)\n{lines}"),
+            (Answer::Hits, Kind::DeleteNote) => format!("{{\"deleted\":true,{note}}}"),
+            (Answer::Hits, Kind::BuildContext) => "# Context: a".to_owned(),
+            (Answer::Hits, _) => "# Search Results: a".to_owned(),
+            (Answer::Nothing, Kind::ReadNote) if json => "{\"error\":\"NOTE_NOT_FOUND\",\"file_path\":null}".to_owned(),
+            (Answer::Nothing, Kind::ReadNote) => "\n# Note Not Found in main: \"A\"".to_owned(),
+            (Answer::Nothing, Kind::WriteNote) => "# Error: Note already exists".to_owned(),
+            (Answer::Nothing, Kind::EditNote) => format!("# Created note (append)\n{lines}"),
+            (Answer::Nothing, Kind::DeleteNote) => "{\"deleted\":false}".to_owned(),
+            (Answer::Nothing, _) => "No results found for 'a' in project 'main'.".to_owned(),
+            (Answer::Failure, Kind::EditNote) => "# Edit Failed - Note Not Found".to_owned(),
+            (Answer::Failure, Kind::DeleteNote) => "# Delete Failed".to_owned(),
+            (Answer::Failure, Kind::ReadNote | Kind::WriteNote | Kind::BuildContext) => "# Error".to_owned(),
+            (Answer::Failure, _) => "# Search Failed".to_owned(),
         }
     }
 }
@@ -195,20 +268,27 @@ fn pick(calls: &[u32], back: u8) -> Option<u32> {
 fn judged(slot: u8, call: u32, turn: u32, step: u32, b: u8, c: u8) -> Judge {
     let kind = match b {
         0..=59 => Kind::Classify,
-        60..=109 => Kind::Search,
-        110..=129 => Kind::BuildContext,
-        130..=144 => Kind::ReadNote,
-        145..=199 => Kind::WriteNote,
-        200..=219 => Kind::EditNote,
-        220..=239 => Kind::DeleteNote,
-        240.. => Kind::Rename,
+        60..=94 => Kind::Search,
+        95..=104 => Kind::BuildContext,
+        105..=144 => Kind::ReadNote,
+        145..=189 => Kind::WriteNote,
+        190..=224 => Kind::EditNote,
+        225..=244 => Kind::DeleteNote,
+        245.. => Kind::Rename,
     };
-    let args = match c % 8 {
-        0..=3 => Args::Plain,
-        4..=5 => Args::Overwrite,
-        6 => Args::NoObject,
-        _ => Args::TwoNames,
+    let form = match c % 16 {
+        0..=7 => Form::Plain,
+        8..=13 => Form::Other,
+        14 => Form::NoObject,
+        _ => Form::TwoNames,
     };
+    let extra = match (kind, b.wrapping_add(c) % 32) {
+        (Kind::WriteNote, 0) => Extra::Unsafe,
+        (Kind::WriteNote, 1) => Extra::Secret,
+        (Kind::WriteNote, 2) => Extra::Fixture,
+        _ => Extra::Nothing,
+    };
+    let args = Args { form, title: if b % 3 == 2 { 'B' } else { 'A' }, second: b % 4 == 3, extra };
     let place = match c {
         240..=247 => Place::NoAgent,
         248.. => Place::Unknown,
@@ -259,14 +339,22 @@ impl Outcome {
 }
 
 /// The options that change what the rules say.
-pub fn every_option() -> impl Iterator<Item = Options> {
+pub fn every_option() -> impl Iterator<Item = Config> {
     let levels = [Level::Deny, Level::Warn, Level::Off];
-    levels.into_iter().flat_map(|unknown_memory_tool_policy| {
+    let guards = [(Level::Deny, true), (Level::Warn, true), (Level::Deny, false), (Level::Off, false)];
+    levels.into_iter().flat_map(move |unknown_memory_tool_policy| {
         [true, false].into_iter().flat_map(move |create_requires_search| {
-            [LookupEvidence::Heading, LookupEvidence::Flag].map(|lookup_evidence| Options {
-                unknown_memory_tool_policy,
-                create_requires_search,
-                lookup_evidence,
+            [LookupEvidence::Heading, LookupEvidence::Flag].into_iter().flat_map(move |lookup_evidence| {
+                guards.map(|(overwrite_requires_read, duplicate_write_guard)| Config {
+                    unknown_memory_tool_policy,
+                    create_requires_search,
+                    lookup_evidence,
+                    overwrite_requires_read,
+                    secret_pattern_guard: overwrite_requires_read,
+                    test_fixture_guard: overwrite_requires_read,
+                    duplicate_write_guard,
+                    ..Config::default()
+                })
             })
         })
     })
@@ -278,16 +366,28 @@ pub struct World {
     policy: Policy,
     /// The session that a slot has, or had last.
     sessions: BTreeMap<u8, SessionId>,
+    /// What each call of a turn was judged as last, since an answer is one to a call.
+    judged: BTreeMap<u32, Judge>,
 }
 
 impl World {
-    pub fn new(options: Options) -> World {
-        World { namespace: Config::default().namespace(), policy: Policy::new(options), sessions: BTreeMap::new() }
+    pub fn new(config: &Config) -> World {
+        World::keyed(config, [7; 16])
+    }
+
+    /// One whose digests have this key.
+    pub fn keyed(config: &Config, key: [u8; 16]) -> World {
+        World {
+            namespace: Config::default().namespace(),
+            policy: Policy::new(Options::new(config, DigestKey(key))),
+            sessions: BTreeMap::new(),
+            judged: BTreeMap::new(),
+        }
     }
 
     /// Plays a whole script and tells what each event brought.
-    pub fn play_all(options: Options, script: &[Event]) -> Vec<Outcome> {
-        let mut world = World::new(options);
+    pub fn play_all(config: &Config, script: &[Event]) -> Vec<Outcome> {
+        let mut world = World::new(config);
         script.iter().map(|event| world.play(event)).collect()
     }
 
@@ -321,7 +421,11 @@ impl World {
     }
 
     fn judge(&mut self, judge: &Judge) -> Verdict {
-        let args = judge.args.value(judge.kind);
+        if judge.place == Place::Turn {
+            self.judged.insert(judge.call, *judge);
+        }
+        let tool = self.tool(judge.kind);
+        let arguments = Arguments::of(tool.known.map(Known::raw), &judge.args.value(judge.kind));
         let position = match judge.place {
             Place::NoAgent => Position::NoAgent,
             Place::Unknown => Position::Unknown,
@@ -329,20 +433,20 @@ impl World {
                 Position::At { session: self.sessions[&judge.slot], turn: TurnId::Host(judge.turn), step: judge.step }
             }
         };
-        self.policy.judge(Call {
-            id: CallId(judge.call),
-            tool: self.tool(judge.kind),
-            arguments: Arguments::from(&args),
-            position,
-            control_hidden: judge.hidden,
-        })
+        let (id, control_hidden) = (CallId(judge.call), judge.hidden);
+        self.policy.judge(Call { id, tool, arguments: &arguments, position, control_hidden }).verdict
     }
 
     fn settle(&mut self, settle: &Settle) -> Settled {
+        let judge = self.judged.get(&settle.call);
+        let answer = judge.map_or(Status::Absent, |judge| {
+            let tool = self.tool(judge.kind).known.map(Known::raw);
+            Status::of_result(tool, &json!(settle.answer.text(judge)))
+        });
         let arrival = Arrival {
             reached: settle.reached,
             is_error: settle.is_error,
-            status: of_text(settle.answer.text()),
+            answer,
             declared: settle.declared,
             step: settle.step,
         };

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use dsh_bmpp::config::{Level, LookupEvidence};
-use dsh_bmpp::policy::{Options, Task};
+use dsh_bmpp::config::{Config, Level, LookupEvidence};
+use dsh_bmpp::policy::Task;
 
-use super::{Answer, Args, Event, Judge, Kind, Place, Settle};
+use super::notes::{self, Repeated};
+use super::{Answer, Event, Extra, Form, Judge, Kind, Place, Settle};
 
 /// What the model says of a judged call.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,9 +31,17 @@ pub struct Noted {
 
 /// Something that happened in the present turn of a session.
 #[derive(Clone, Copy, Debug)]
-enum Happened {
-    Judged { judge: Judge, denied: bool },
-    Settled { judge: Judge, settle: Settle },
+pub enum Happened {
+    /// `open`: its result has not come, and nothing took its place.
+    Judged {
+        judge: Judge,
+        denied: bool,
+        open: bool,
+    },
+    Settled {
+        judge: Judge,
+        settle: Settle,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -44,13 +53,13 @@ struct Session {
 
 #[derive(Debug)]
 pub struct Model {
-    options: Options,
+    config: Config,
     sessions: BTreeMap<u8, Session>,
 }
 
 impl Model {
-    pub fn new(options: Options) -> Model {
-        Model { options, sessions: BTreeMap::new() }
+    pub fn new(config: Config) -> Model {
+        Model { config, sessions: BTreeMap::new() }
     }
 
     /// For events that bring nothing.
@@ -95,18 +104,25 @@ impl Model {
             strike(&mut session.list, before);
         }
         let classification = classification(&session.list);
-        let lookup = lookup(&session.list, judge.step, self.options.lookup_evidence);
-        let (code, warned) = gate(judge, classification, lookup, self.options);
-        if warned {
-            observations.push("UNKNOWN_MEMORY_TOOL");
+        let lookup = lookup(&session.list, judge.step, self.config.lookup_evidence);
+        let (mut code, warned) = gate(judge, classification, lookup, &self.config);
+        observations.extend(warned.then_some("UNKNOWN_MEMORY_TOOL"));
+        if judge.kind.writes() && code.starts_with("ALLOW") {
+            for (found, guard) in guards(&session.list, judge, &self.config) {
+                match found {
+                    Level::Warn => observations.push(guard),
+                    Level::Deny if code.starts_with("ALLOW") => code = guard,
+                    _ => {}
+                }
+            }
         }
         observations.sort_unstable();
-        session.list.push(Happened::Judged { judge: *judge, denied: !code.starts_with("ALLOW") });
+        session.list.push(Happened::Judged { judge: *judge, denied: !code.starts_with("ALLOW"), open: true });
         Said { code, classification, lookup, destructive, observations }
     }
 
     pub fn settle(&mut self, settle: &Settle) -> Noted {
-        let evidence = self.options.lookup_evidence;
+        let evidence = self.config.lookup_evidence;
         let session = self.sessions.entry(settle.slot).or_default();
         let Some(index) = open(&session.list, settle.call) else {
             return Noted { outcome: None, observations: Vec::new() };
@@ -121,12 +137,16 @@ impl Model {
             let (outcome, observation) = proves(settle, evidence);
             return Noted { outcome: Some(outcome), observations: observation.into_iter().collect() };
         }
-        if settle.is_error || judge.kind == Kind::Classify && settle.declared.is_none() {
+        if judge.kind != Kind::Classify {
+            let (outcome, observation) = notes::became(&judge, settle);
+            return Noted { outcome: Some(outcome), observations: observation.into_iter().collect() };
+        }
+        if settle.is_error || settle.declared.is_none() {
             return Noted { outcome: Some("failed"), observations: Vec::new() };
         }
         let mut observations = Vec::new();
         let after = classification(&session.list);
-        if judge.kind == Kind::Classify && before != "unknown" && before != after {
+        if before != "unknown" && before != after {
             observations.push("RECLASSIFIED");
             let denied = session.list.iter().any(|h| matches!(h, Happened::Judged { denied: true, .. }));
             if after == "simple" && denied {
@@ -139,13 +159,13 @@ impl Model {
 
 /// Where on the list a call stands that was judged and has no result yet.
 fn open(list: &[Happened], call: u32) -> Option<usize> {
-    list.iter().position(|h| matches!(h, Happened::Judged { judge, .. } if judge.call == call))
+    list.iter().position(|h| matches!(h, Happened::Judged { judge, open: true, .. } if judge.call == call))
 }
 
 /// Makes a call of the list one that is waited for no more. That it was denied stays known.
 fn strike(list: &mut [Happened], index: usize) -> Judge {
-    let Happened::Judged { judge, denied } = list[index] else { unreachable!("only judged calls are open") };
-    list[index] = Happened::Judged { judge: Judge { call: u32::MAX, kind: Kind::ReadNote, ..judge }, denied };
+    let Happened::Judged { judge, denied, .. } = list[index] else { unreachable!("only judged calls are open") };
+    list[index] = Happened::Judged { judge, denied, open: false };
     judge
 }
 
@@ -178,7 +198,7 @@ fn lookup(list: &[Happened], step: u32, evidence: LookupEvidence) -> &'static st
     if results().any(|(judge, settle)| succeeded(settle) && judge.step < step && settle.step < step) {
         return "satisfied";
     }
-    let running = list.iter().any(|h| matches!(h, Happened::Judged { judge, .. } if judge.kind.looks_up()));
+    let running = list.iter().any(|h| matches!(h, Happened::Judged { judge, open: true, .. } if judge.kind.looks_up()));
     if running || results().any(|(_, settle)| succeeded(settle)) {
         return "pending";
     }
@@ -201,13 +221,33 @@ fn free(kind: Kind) -> &'static str {
     if kind == Kind::Classify { "ALLOW_CONTROL" } else { "ALLOW_READ_ONLY" }
 }
 
+/// What each integrity guard makes of a write, in their order; off where it finds nothing.
+fn guards(list: &[Happened], judge: &Judge, config: &Config) -> Vec<(Level, &'static str)> {
+    let found = |is: bool, level| if is { level } else { Level::Off };
+    let unread = found(notes::replaces_unread(list, judge), config.overwrite_requires_read);
+    let (repeated, code) = match notes::repeated(list, judge) {
+        Repeated::No => (false, ""),
+        Repeated::Done => (true, "DUPLICATE_WRITE_SAME_TURN"),
+        Repeated::Unknown => (true, "WRITE_OUTCOME_UNKNOWN"),
+    };
+    let repeated = found(repeated && config.duplicate_write_guard, Level::Deny);
+    let secret = found(judge.args.extra == Extra::Secret, config.secret_pattern_guard);
+    let fixture = found(judge.args.extra == Extra::Fixture, config.test_fixture_guard);
+    vec![
+        (unread, "OVERWRITE_REQUIRES_READ"),
+        (repeated, code),
+        (secret, "SECRET_PATTERN_DETECTED"),
+        (fixture, "TEST_FIXTURE_LABEL_IN_PROJECT"),
+    ]
+}
+
 /// The order of the checks. The second value: an unknown tool was let on with a warning.
-fn gate(judge: &Judge, classification: &str, lookup: &str, options: Options) -> (&'static str, bool) {
+fn gate(judge: &Judge, classification: &str, lookup: &str, options: &Config) -> (&'static str, bool) {
     if !judge.kind.writes() {
         return (free(judge.kind), false);
     }
-    let two_names = judge.args == Args::TwoNames && judge.kind != Kind::Rename;
-    if judge.args == Args::NoObject || two_names {
+    let two_names = judge.args.form == Form::TwoNames && judge.kind != Kind::Rename;
+    if judge.args.form == Form::NoObject || two_names {
         return ("MALFORMED_ARGUMENTS", false);
     }
     let unknown = judge.kind == Kind::Rename;
@@ -215,7 +255,10 @@ fn gate(judge: &Judge, classification: &str, lookup: &str, options: Options) -> 
         return ("UNKNOWN_MEMORY_TOOL", false);
     }
     let warned = unknown && options.unknown_memory_tool_policy == Level::Warn;
-    let creates = judge.kind == Kind::WriteNote && judge.args != Args::Overwrite;
+    if judge.args.extra == Extra::Unsafe {
+        return ("UNSAFE_NOTE_PATH", warned);
+    }
+    let creates = judge.kind == Kind::WriteNote && judge.args.form != Form::Other;
     let code = match (classification, lookup) {
         ("unknown", _) => "CLASSIFICATION_REQUIRED",
         ("simple", _) => "ALLOW_SIMPLE",

@@ -25,8 +25,13 @@ fn written(effect: u32, target: u32) -> Written {
 }
 
 fn before(memory: &Memory, effect: u32, target: u32) -> Before {
-    let subject =
-        Subject { effect: digest(effect), target: digest(target), project: Project::default(), identifier: None };
+    let subject = Subject {
+        effect: digest(effect),
+        target: digest(target),
+        project: Project::default(),
+        identifier: None,
+        adds_up: false,
+    };
     memory.before(&subject, &Known::default(), 9)
 }
 
