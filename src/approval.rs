@@ -37,7 +37,7 @@ pub fn reason(tool: &str, arguments: Option<&Given>, unmet: Option<Code>) -> Str
                 Some(Json::Bool(value)) => value.to_string(),
                 Some(Json::Number(value)) => value.to_string(),
                 Some(Json::Text(value)) => format!("\"{}\"", escaped(value)),
-                Some(Json::List(_) | Json::Object(_)) => "(not a plain value)".to_owned(),
+                Some(Json::List(_) | Json::Object(_) | Json::Beyond) => "(not a plain value)".to_owned(),
             };
             say(format_args!(", {label}: {shown}"));
         }

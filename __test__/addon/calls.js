@@ -16,7 +16,8 @@ export function rightCalls(addon) {
   const args = { title: 'A', directory: 'd', content: 'c' }
   return {
     addonVersion: [],
-    approvalReason: [write, word, args],
+    approvalReason: [write, tool, word, args],
+    checkPath: ['directory', 'notes'],
     closeSession: [policy, session],
     compatibility: ['0.1.5', false],
     controlTool: [],
@@ -29,6 +30,8 @@ export function rightCalls(addon) {
     enforcement: [policy, word, true],
     holdings: [policy],
     judge: [policy, 2, tool, addon.PLACE_HOST_TURN, session, 1, 1, args],
+    lastJudged: [policy],
+    noteIdentity: ['A', 'notes', 'main'],
     openSession: [policy],
     policyInfo: [policy],
     readConfig: [{ mode: 'enforce' }],

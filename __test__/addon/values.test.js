@@ -33,7 +33,9 @@ describe('arguments of a write', () => {
 
   test('ten megabytes of content', () => {
     expect(judge({ title: 'A', content: 'x'.repeat(10_000_000) })).toEqual(creates)
-    expect(judge({ title: '\ud83d\ude00'.repeat(2_000_000), content: ['x'.repeat(5_000_000)] })).toEqual(creates)
+    expect(judge({ content: ['\ud83d\ude00'.repeat(2_000_000), 'x'.repeat(5_000_000)] })).toEqual(creates)
+    // A title of that length is no file name.
+    expect(judge({ title: '\ud83d\ude00'.repeat(2_000_000) })).toEqual({ value: 'UNSAFE_NOTE_PATH' })
   })
 
   test('twenty thousand keys', () => {

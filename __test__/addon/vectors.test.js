@@ -96,7 +96,7 @@ describe('enforcement.json', () => {
   const rows = vectors('enforcement.json').vectors
   test.each(rows)('$code, destructive: $destructive', ({ code, destructive, becomes: columns, text = {} }) => {
     // The word of a destructive call differs in one bit, which its readable form confirms.
-    const word = addon.wordOfCode(code) | (destructive ? 1 << 8 : 0)
+    const word = addon.wordOfCode(code) | (destructive ? 1 << 6 : 0)
     expect(addon.describe(word)).toMatchObject({ code, destructive })
     expect(becomes(word)).toEqual(expectedBecomes(columns))
     for (const [profile, expected] of Object.entries(text)) {
@@ -148,7 +148,10 @@ test.each(vectors('compat.json').vectors)('compat.json: $version, allowed: $allo
 })
 
 test.each(vectors('approval.json').vectors)('approval.json: $name', ({ tool, args, unmet, contains, lacks = [] }) => {
-  const text = addon.approvalReason(tool, addon.wordOfCode(unmet ?? 'ALLOW_SIMPLE'), args)
+  const stage = new Stage({})
+  const word = addon.wordOfCode(unmet ?? 'ALLOW_SIMPLE')
+  const text = addon.approvalReason(tool, addon.toolId(stage.policy, tool), word, args)
+  stage.drop()
   for (const part of contains) expect(text).toContain(part)
   for (const part of lacks) expect(text).not.toContain(part)
 })

@@ -24,10 +24,15 @@ pub enum Json {
     List(Vec<Json>),
     /// An object's own entries, in order.
     Object(Vec<(Text<'static>, Json)>),
+    /// What lies deeper than [`DEPTH_MAX`], or beyond [`VALUES_MAX`] values: that it is there is all that is known of it.
+    Beyond,
 }
 
-/// Levels that an argument may be nested. Deeper ones count as not readable, which the server's own parser would say too.
+/// Levels of a value that are read. No note needs as many, and following more would only cost.
 pub const DEPTH_MAX: usize = 100;
+
+/// Values of one call that are read, the nested ones counted. It bounds the time and memory of values that hold one another.
+pub const VALUES_MAX: usize = 1_000_000;
 
 /// The permission to look at note content. It can only be had from a configuration that sets `inspectContent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +182,7 @@ impl Json {
             Json::Bool(value) => Argument::Bool(*value),
             Json::Number(value) => Argument::Number(*value),
             Json::Text(text) => Argument::Text(text.clone()),
-            Json::List(_) | Json::Object(_) => Argument::Composite,
+            Json::List(_) | Json::Object(_) | Json::Beyond => Argument::Composite,
         }
     }
 
@@ -190,42 +195,38 @@ impl Json {
                 visit(key);
                 value.each_text(visit);
             }),
-            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::Beyond => {}
         }
     }
 
-    /// The value of a `serde_json` value; `None` where it is nested too deeply.
+    /// The value of a `serde_json` value.
     #[must_use]
-    pub fn from_serde(value: &serde_json::Value) -> Option<Json> {
+    pub fn from_serde(value: &serde_json::Value) -> Json {
         Json::from_serde_at(value, 0)
     }
 
-    fn from_serde_at(value: &serde_json::Value, depth: usize) -> Option<Json> {
+    fn from_serde_at(value: &serde_json::Value, depth: usize) -> Json {
         use serde_json::Value;
-        if depth > DEPTH_MAX {
-            return None;
-        }
-        Some(match value {
+        match value {
             Value::Null => Json::Null,
             Value::Bool(value) => Json::Bool(*value),
-            Value::Number(number) => Json::Number(number.as_f64()?),
+            Value::Number(number) => Json::Number(number.as_f64().unwrap_or(f64::NAN)),
             Value::String(text) => Json::Text(Text::from(text.clone())),
-            Value::Array(items) => {
-                Json::List(items.iter().map(|item| Json::from_serde_at(item, depth + 1)).collect::<Option<_>>()?)
-            }
+            Value::Array(_) | Value::Object(_) if depth >= DEPTH_MAX => Json::Beyond,
+            Value::Array(items) => Json::List(items.iter().map(|item| Json::from_serde_at(item, depth + 1)).collect()),
             Value::Object(map) => Json::Object(
                 map.iter()
-                    .map(|(key, value)| Some((Text::from(key.clone()), Json::from_serde_at(value, depth + 1)?)))
-                    .collect::<Option<_>>()?,
+                    .map(|(key, value)| (Text::from(key.clone()), Json::from_serde_at(value, depth + 1)))
+                    .collect(),
             ),
-        })
+        }
     }
 }
 
 /// The arguments of a call.
 #[derive(Debug)]
 pub enum Arguments {
-    /// Not one JSON object: text that did not parse, a list, null, nothing; or nested beyond reading.
+    /// Not one JSON object: text that did not parse, a list, null, nothing.
     NotAnObject,
     /// One JSON object.
     Object(Given),
@@ -236,7 +237,7 @@ impl Arguments {
     #[must_use]
     pub fn of(tool: Option<&str>, value: &serde_json::Value) -> Arguments {
         match Json::from_serde(value) {
-            Some(Json::Object(entries)) => Arguments::Object(Given::of(tool, entries)),
+            Json::Object(entries) => Arguments::Object(Given::of(tool, entries)),
             _ => Arguments::NotAnObject,
         }
     }

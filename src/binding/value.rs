@@ -3,7 +3,7 @@
 use napi::bindgen_prelude::*;
 use napi::{JsString, KeyCollectionMode, KeyConversion, KeyFilter, ValueType};
 
-use crate::argument::given::{Arguments, DEPTH_MAX, Given, Json};
+use crate::argument::given::{Arguments, DEPTH_MAX, Given, Json, VALUES_MAX};
 use crate::config::Raw;
 use crate::evidence::answer::{Answer, AnswerField, AnswerFields, FIELD_MAX, FIELDS, text_limit};
 use crate::note::text::Text;
@@ -75,26 +75,38 @@ fn own_names(object: &Object<'_>) -> Result<Vec<String>> {
 /// A call's arguments: one object's own entries, sorted by the tool's table.
 pub(super) fn arguments(tool: Tool, value: Unknown<'_>) -> Result<Arguments> {
     let raw = tool.known.map(Known::raw);
-    Ok(match json(value, 0)? {
+    let mut left = VALUES_MAX;
+    Ok(match json(value, 0, &mut left)? {
         Some(Json::Object(entries)) => Arguments::Object(Given::of(raw, entries)),
         _ => Arguments::NotAnObject,
     })
 }
 
-/// A JSON value without loss; `None` for what is none, or is nested too deeply.
-fn json(value: Unknown<'_>, depth: usize) -> Result<Option<Json>> {
+/// A JSON value without loss, as far as it is read; `None` for what is no JSON. `left` counts the values that may still be
+/// read.
+fn json(value: Unknown<'_>, depth: usize, left: &mut usize) -> Result<Option<Json>> {
+    if *left == 0 {
+        return Ok(Some(Json::Beyond));
+    }
+    *left -= 1;
     Ok(Some(match value.get_type()? {
         ValueType::Null => Json::Null,
         ValueType::Boolean => Json::Bool(bool::from_unknown(value)?),
         ValueType::Number => Json::Number(f64::from_unknown(value)?),
         ValueType::String => Json::Text(text(value)?),
-        ValueType::Object if depth <= DEPTH_MAX => {
+        ValueType::Object if depth >= DEPTH_MAX => Json::Beyond,
+        ValueType::Object => {
             let object = Object::from_unknown(value)?;
             if object.is_array()? {
-                let length = object.get_array_length()?;
-                let mut items = Vec::with_capacity(length.min(1024) as usize);
-                for i in 0..length {
-                    let Some(item) = json(object.get_element::<Unknown<'_>>(i)?, depth + 1)? else { return Ok(None) };
+                let mut items = Vec::new();
+                for i in 0..object.get_array_length()? {
+                    if *left == 0 {
+                        items.push(Json::Beyond);
+                        break;
+                    }
+                    let Some(item) = json(object.get_element::<Unknown<'_>>(i)?, depth + 1, left)? else {
+                        return Ok(None);
+                    };
                     items.push(item);
                 }
                 Json::List(items)
@@ -103,7 +115,11 @@ fn json(value: Unknown<'_>, depth: usize) -> Result<Option<Json>> {
                 for key in own_keys(&object)? {
                     // By the key itself: as UTF-8 it may be another, or none.
                     let value = object.get_property_unchecked::<_, Unknown<'_>>(key)?;
-                    let Some(value) = json(value, depth + 1)? else { return Ok(None) };
+                    // What JSON leaves out is absent.
+                    if value.get_type()? == ValueType::Undefined {
+                        continue;
+                    }
+                    let Some(value) = json(value, depth + 1, left)? else { return Ok(None) };
                     entries.push((text(key.to_unknown())?, value));
                 }
                 Json::Object(entries)

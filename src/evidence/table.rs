@@ -80,7 +80,11 @@ const SEARCH: &[Rule] = &[
     rule(FAILED, &[Mark::Heads("# Search Complete - No Results Found")]),
     rule(FAILED, &[Mark::Heads("# No Search Criteria")]),
     rule(FAILED, &[Mark::Heads("# Project Index Required")]),
+    rule(FAILED, &[Mark::Heads("# Note Not Found")]),
     ERROR_TEXT,
+    // What a framework says of a failed call, should it come without the flag.
+    rule(FAILED, &[Mark::Starts("Error: ")]),
+    rule(FAILED, &[Mark::Starts("Error calling tool")]),
 ];
 
 const SCHEMA: &[Rule] = &[
@@ -132,8 +136,10 @@ pub const TABLE: &[Entry] = &[
             rule(DONE, &[Mark::Items("results")]),
             rule(DONE, &[Mark::Starts("# Context: ")]),
             rule(EMPTY, &[Mark::Starts("No results found for ")]),
-            rule(MISSED, &[Mark::Heads("# Note Not Found")]),
+            rule(FAILED, &[Mark::Heads("# Note Not Found")]),
             ERROR_TEXT,
+            rule(FAILED, &[Mark::Starts("Error: ")]),
+            rule(FAILED, &[Mark::Starts("Error calling tool")]),
         ],
     },
     Entry {

@@ -75,6 +75,8 @@ impl Digester {
     pub(crate) fn json(&mut self, value: &Json) {
         match value {
             Json::Null => self.nothing(),
+            // Two writes that differ only beyond what is read count as one, which is the stricter reading.
+            Json::Beyond => self.tag(b'>'),
             Json::Bool(value) => self.bool(*value),
             Json::Number(number) => self.number(*number),
             Json::Text(text) => self.text(text),
@@ -190,7 +192,7 @@ fn fields(digester: &mut Digester, value: &Json) {
         Json::Text(text) => text.as_str().and_then(|text| serde_json::from_str(text).ok()),
         _ => None,
     };
-    match parsed.as_ref().and_then(Json::from_serde).as_ref().unwrap_or(value) {
+    match parsed.as_ref().map(Json::from_serde).as_ref().unwrap_or(value) {
         Json::Object(fields) if fields.is_empty() => digester.nothing(),
         value => digester.json(value),
     }

@@ -237,7 +237,7 @@ pub(super) fn sets_nothing(metadata: &Json) -> bool {
         Json::Null => true,
         Json::Object(fields) => fields.is_empty(),
         Json::Text(text) => text.as_str().is_some_and(|text| text.split_whitespace().collect::<String>() == "{}"),
-        Json::Bool(_) | Json::Number(_) | Json::List(_) => false,
+        Json::Bool(_) | Json::Number(_) | Json::List(_) | Json::Beyond => false,
     }
 }
 
