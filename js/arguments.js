@@ -43,6 +43,8 @@ export function isFixed(value) {
     for (const key of Reflect.ownKeys(next)) {
       const property = Reflect.getOwnPropertyDescriptor(next, key)
       if (typeof key === 'symbol' || property === undefined || !('value' in property)) return false
+      // What is not listed is read by a body and left out of JSON: the two would be different arguments.
+      if (!property.enumerable && !(key === 'length' && Array.isArray(next))) return false
       open.push(property.value)
     }
   }

@@ -98,7 +98,7 @@ describe('arguments of a write', () => {
       get overwrite() {
         inner.push(
           attempt(() => stage.holdings()),
-          attempt(() => addon.dropPolicy(stage.policy)),
+          attempt(() => addon.openSession(stage.policy)),
         )
         return false
       },

@@ -127,8 +127,8 @@ describe('nothing else of a result is looked at', () => {
   })
 })
 
-test('the outcome of a read that is no search is judged by its flag', async () => {
+test('the outcome of a read that is no search is judged by its flag and its status part', async () => {
   const gate = await bootGate({ tools: { [memory('read_note')]: () => answer('# Error\n\nno such thing') } })
   await gate.turn([[call.read]])
-  expect(gate.outcomes()).toEqual(['read_note succeeded'])
+  expect(gate.outcomes()).toEqual(['read_note failed'])
 })

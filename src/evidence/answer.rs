@@ -3,6 +3,8 @@
 //! Whoever has the result (the binding, a recorded trail, a test) takes out what [`FIELDS`] and [`text_limit`] name, and
 //! nothing else crosses over.
 
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+
 use super::{Field, Fields, Value};
 
 /// The fields of a structured value that a rule or an identity may look at.
@@ -157,26 +159,115 @@ impl Answer {
         }
     }
 
-    /// Of a text: one that is a JSON object, or a list of one text block, is read as that.
+    /// Of a text: one that is a JSON object, or a list of one text block, is read as that. Nothing of it is kept but the
+    /// fields, and nothing nested is followed, however deep it is.
     #[must_use]
     pub fn of_text(text: &str, limit: usize) -> Answer {
-        if text.trim_start().starts_with(['{', '['])
-            && let Ok(value) = serde_json::from_str::<serde_json::Value>(text)
-        {
-            return match value {
-                serde_json::Value::Array(items) if items.len() != 1 => Answer::List,
+        let head = |text: &str| Answer::Text(text.chars().take(limit).collect());
+        match text.trim_start().chars().next() {
+            Some('{') => serde_json::from_str(text).map_or_else(|_| head(text), Answer::Object),
+            Some('[') => match serde_json::from_str::<[Block; 1]>(text) {
                 // Once: a text in a text in a text is nobody's answer.
-                value @ serde_json::Value::Array(_) => match value.pointer("/0/text").and_then(|text| text.as_str()) {
-                    Some(inner) => match serde_json::from_str::<serde_json::Value>(inner) {
-                        Ok(object @ serde_json::Value::Object(_)) => Answer::of_json(&object, limit),
-                        _ => Answer::Text(inner.chars().take(limit).collect()),
-                    },
-                    None => Answer::List,
-                },
-                value => Answer::of_json(&value, limit),
-            };
+                Ok([block]) if block.text.trim_start().starts_with('{') => {
+                    serde_json::from_str(&block.text).map_or_else(|_| head(&block.text), Answer::Object)
+                }
+                Ok([block]) => head(&block.text),
+                Err(_) if serde_json::from_str::<Vec<IgnoredAny>>(text).is_ok() => Answer::List,
+                Err(_) => head(text),
+            },
+            _ => head(text),
         }
-        Answer::Text(text.chars().take(limit).collect())
+    }
+}
+
+/// One text block of a list.
+#[derive(serde::Deserialize)]
+struct Block {
+    text: String,
+}
+
+/// Reads the fields of an object that are looked at, and skips everything else without building it.
+impl<'de> serde::Deserialize<'de> for AnswerFields {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<AnswerFields, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = AnswerFields;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<AnswerFields, A::Error> {
+                let mut fields = AnswerFields::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    let Some(name) = FIELDS.iter().find(|name| **name == key) else {
+                        map.next_value::<IgnoredAny>()?;
+                        continue;
+                    };
+                    // Of a key that stands twice the last value counts, as for every JSON parser in this path.
+                    fields.0.retain(|(field, _)| field != name);
+                    if let OneField(Some(field)) = map.next_value()? {
+                        fields.0.push((name, field));
+                    }
+                }
+                Ok(fields)
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// One field's value; `None` for null.
+struct OneField(Option<AnswerField>);
+
+impl<'de> serde::Deserialize<'de> for OneField {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<OneField, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = OneField;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("any value")
+            }
+
+            fn visit_unit<E>(self) -> Result<OneField, E> {
+                Ok(OneField(None))
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<OneField, E> {
+                Ok(OneField(Some(AnswerField::Bool(value))))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<OneField, E> {
+                Ok(OneField(Some(AnswerField::Text(text.chars().take(FIELD_MAX).collect()))))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<OneField, E> {
+                Ok(OneField(Some(AnswerField::Other)))
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<OneField, E> {
+                Ok(OneField(Some(AnswerField::Other)))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<OneField, E> {
+                Ok(OneField(Some(AnswerField::Other)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OneField, A::Error> {
+                let mut list = AnswerField::EmptyList;
+                while items.next_element::<IgnoredAny>()?.is_some() {
+                    list = AnswerField::List;
+                }
+                Ok(OneField(Some(list)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OneField, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(OneField(Some(AnswerField::Other)))
+            }
+        }
+        deserializer.deserialize_any(Any)
     }
 }
 
