@@ -372,7 +372,14 @@ impl Policy {
     pub fn settle(&mut self, session: SessionId, call: CallId, arrival: &Arrival) -> Settled {
         let Some(Some(turn)) = self.sessions.get_mut(&session) else { return Settled::NOTHING };
         let Some(followed) = turn.take(call) else { return Settled::NOTHING };
-        let connection = self.connections.entry(followed.server).or_default();
-        settle::settle(&self.options, turn, connection, followed, arrival)
+        let server = followed.server;
+        let connection = self.connections.entry(server).or_default();
+        let (settled, renamed) = settle::settle(&self.options, turn, connection, followed, arrival);
+        if let Some(renamed) = renamed {
+            // A name by which another session knows a note may be another note's from here on.
+            let others = self.sessions.iter_mut().filter(|(id, _)| **id != session);
+            others.filter_map(|(_, turn)| turn.as_mut()).for_each(|turn| renamed.tell(turn.memory(server)));
+        }
+        settled
     }
 }

@@ -229,15 +229,34 @@ fn the_same_events_give_the_same_verdicts_whatever_came_before_them_elsewhere() 
     });
 }
 
+/// But for their writes, after which the names of notes may mean others.
 #[test]
 fn a_session_does_not_notice_the_others() {
     check(7, 3000, &(options(), histories()), |(options, script)| {
-        let together = played(&options, &script);
         for slot in 0..SLOTS {
+            let writes = |event: &Event| matches!(event, Event::Judge(judge) if judge.kind.writes());
+            let beside: Vec<_> = script.iter().filter(|e| e.slot() == slot || !writes(e)).cloned().collect();
             let own: Vec<_> = script.iter().filter(|event| event.slot() == slot).cloned().collect();
             let alone = World::play_all(&options, &own);
+            let together = played(&options, &beside);
             let beside: Vec<_> = together.iter().filter(|(event, _)| event.slot() == slot).map(|(_, o)| *o).collect();
             prop_assert_eq!(beside, alone, "session {}", slot);
+        }
+        Ok(())
+    });
+}
+
+/// What other sessions write can only take away what a session knew: what is denied without them is denied beside them.
+#[test]
+fn what_others_write_opens_nothing() {
+    check(12, 4000, &(options(), histories()), |(options, script)| {
+        let together = played(&options, &script);
+        let own: Vec<_> = script.iter().filter(|event| event.slot() == 0).cloned().collect();
+        let beside = together.iter().filter(|(event, _)| event.slot() == 0).map(|(_, outcome)| *outcome);
+        for (alone, beside) in World::play_all(&options, &own).into_iter().zip(beside) {
+            if let (Some(alone), Some(beside)) = (alone.verdict(), beside.verdict()) {
+                prop_assert!(beside.denies() || !alone.denies(), "{:?} instead of {:?}", beside, alone);
+            }
         }
         Ok(())
     });

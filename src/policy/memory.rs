@@ -227,7 +227,7 @@ impl Memory {
         };
         let found = |(times, path): &(Times, FilePath)| {
             let edited = self.last_edit.get(&path.exact).copied().unwrap_or_default();
-            times.has(since.max(edited).max(self.barrier).max(self.titles), step)
+            times.has(since.max(edited).max(self.titles), step)
         };
         proven(&keys.path, since)
             || proven(&keys.identifier, meant)
@@ -284,11 +284,10 @@ impl Memory {
         same.push_back(Entry { order, done, written });
     }
 
-    /// Notes were moved away or deleted.
-    pub(super) fn remove(&mut self, what: Removed) {
-        let order = self.next();
-        self.barrier = order;
-        self.identifiers = order;
+    /// Notes were moved away or deleted, or may have been.
+    pub(super) fn remove(&mut self, what: Removed, done: bool) {
+        self.switch(done);
+        let order = self.titles;
         if self.gone.len() >= GONE_MAX {
             self.gone_overflow = Some(order);
         } else {
@@ -296,10 +295,12 @@ impl Memory {
         }
     }
 
-    /// Projects changed: what identifiers mean may have changed with them.
-    pub(super) fn switch(&mut self) {
-        self.barrier = self.next();
-        self.identifiers = self.barrier;
+    /// What names mean may be something else altogether now. `done`: what did it was done, and so is another write after it.
+    pub(super) fn switch(&mut self, done: bool) {
+        self.titles_change();
+        if done {
+            self.barrier = self.titles;
+        }
     }
 
     /// Whether this very write was made before. The last one like it counts; `read` are the keys under which reading the

@@ -4,7 +4,7 @@ use super::digest::{Digest, DigestKey};
 use super::guards::known_by;
 use super::memory::{Known as KnownBy, Memory, Order, Removed, Written};
 use super::names::Words;
-use super::target::{Keys, Named, Target, is_resolved_alike};
+use super::target::{FilePath, Keys, Named, Target, is_resolved_alike};
 use super::turn::{Followed, Open, ReadRequest, Turn, WriteRequest};
 use super::{Arrival, Connection, Options, Outcome, Settled};
 use crate::config::LookupEvidence;
@@ -17,21 +17,40 @@ use crate::tool::Known;
 /// otherwise (a timeout, an abort, another plugin's block) does not say whether the call was done.
 const REFUSALS: &[&str] = &["Error calling tool", "Unknown tool", "Input validation error", "Error executing tool"];
 
-/// Settles a call that was open.
+/// What a write did to the names of notes, for all who know notes by them.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Renamed {
+    /// The note at this path may be called otherwise.
+    Note(FilePath),
+    /// Any note may be.
+    Any,
+}
+
+impl Renamed {
+    /// Tells it to a turn's memory.
+    pub(super) fn tell(self, memory: &mut Memory) {
+        match self {
+            Renamed::Note(path) => memory.edited(path),
+            Renamed::Any => memory.titles_change(),
+        }
+    }
+}
+
+/// Settles a call that was open, and says what it did to the names of notes.
 pub(super) fn settle(
     options: &Options,
     turn: &mut Turn,
     connection: &mut Connection,
     followed: Followed,
     arrival: &Arrival,
-) -> Settled {
+) -> (Settled, Option<Renamed>) {
     if !arrival.reached {
         // It did not run, so it switched nothing.
         if connection.current == followed.current {
             connection.current = followed.before;
         }
         // A denial, an abort before the body: nothing was proven, not even a failure.
-        return Settled { outcome: Some(Outcome::NotReached), observations: Observations::NONE };
+        return (Settled { outcome: Some(Outcome::NotReached), observations: Observations::NONE }, None);
     }
     let Followed { server, current, open, .. } = followed;
     // Where another call may have switched the connection meanwhile, nobody knows where this one went.
@@ -47,6 +66,7 @@ pub(super) fn settle(
         step: arrival.step,
     };
     let by_flag = if arrival.is_error { Outcome::Failed } else { Outcome::Succeeded };
+    let mut renamed = None;
     let (outcome, observations) = match open {
         Open::Other => (by_flag, Observations::NONE),
         Open::Control => match arrival.declared {
@@ -62,9 +82,13 @@ pub(super) fn settle(
             (outcome, observations)
         }
         Open::Read(read) => settle_read(turn.memory(server), connection, &place, &read, arrival),
-        Open::Write(write) => settle_write(turn.memory(server), connection, &place, &write, arrival),
+        Open::Write(write) => {
+            let (outcome, observations, names) = settle_write(turn.memory(server), connection, &place, &write, arrival);
+            renamed = names;
+            (outcome, observations)
+        }
     };
-    Settled { outcome: Some(outcome), observations }
+    (Settled { outcome: Some(outcome), observations }, renamed)
 }
 
 /// Where a result came from, as far as it can be told.
@@ -170,7 +194,7 @@ fn settle_write(
     place: &Place<'_>,
     write: &WriteRequest,
     arrival: &Arrival,
-) -> (Outcome, Observations) {
+) -> (Outcome, Observations, Option<Renamed>) {
     let raw = write.known.map_or("", Known::raw);
     let finding = evidence::judge(raw, arrival.is_error, arrival.answer.value());
     let tabled = evidence::table::entry(raw).is_some();
@@ -184,6 +208,10 @@ fn settle_write(
     };
     let named = named(&finding);
     let numbered = named.has_numbered_permalink();
+    let renamed = match outcome {
+        Outcome::Succeeded | Outcome::Unknown => renamed(&place.keys, write, &named, outcome),
+        Outcome::Failed | Outcome::NotReached => None,
+    };
     match outcome {
         Outcome::Succeeded => {
             if !write.switches && !place.was_switched && place.keys.current.is_some() {
@@ -196,16 +224,34 @@ fn settle_write(
         Outcome::Unknown => {
             // What may be gone counts as gone, what may have another name as having it, and what may be written as not known.
             match write.known {
-                Some(Known::MoveNote | Known::DeleteNote) => remove(memory, &place.keys, write, None),
-                Some(Known::EditNote | Known::WriteNote) => memory.titles_change(),
-                Some(Known::CreateMemoryProject | Known::DeleteProject) => memory.switch(),
+                Some(Known::MoveNote | Known::DeleteNote) => remove(memory, &place.keys, write, None, false),
+                Some(Known::EditNote | Known::WriteNote) => Renamed::Any.tell(memory),
+                Some(Known::CreateMemoryProject | Known::DeleteProject) => memory.switch(false),
                 _ => {}
             }
             memory.write(written(write), false);
         }
         Outcome::Failed | Outcome::NotReached => {}
     }
-    (outcome, observations.with_if(numbered, Observation::PossibleDuplicatePermalink))
+    (outcome, observations.with_if(numbered, Observation::PossibleDuplicatePermalink), renamed)
+}
+
+/// What a write that was done, or may have been, did to the names of notes. Replaced text can be a title or a permalink, a first
+/// heading that changes takes the title with it, and content can set a permalink.
+fn renamed(keys: &Keys<'_>, write: &WriteRequest, named: &Named, outcome: Outcome) -> Option<Renamed> {
+    let of_target = match &write.target {
+        Target::Path(path) => Some(path.as_str()),
+        _ => None,
+    };
+    let path = named.file_path.as_deref().or(of_target).map(|path| keys.file_path(path));
+    match write.known {
+        Some(Known::WriteNote) if outcome == Outcome::Succeeded && !write.replaces => None,
+        Some(Known::WriteNote | Known::EditNote) if outcome == Outcome::Succeeded => {
+            Some(path.map_or(Renamed::Any, Renamed::Note))
+        }
+        Some(_) => Some(Renamed::Any),
+        None => None,
+    }
 }
 
 /// A write is done. `proves` is its answer where that is one that the server is known to give.
@@ -229,9 +275,8 @@ fn done(
     let record = named_in(&keys, written(write), &named, &notes);
     match write.known {
         Some(Known::WriteNote) => {
-            // Content can set a permalink, so what it replaced may have had another.
-            if write.replaces {
-                edited(memory, &keys, &named);
+            if let Some(renamed) = renamed(&keys, write, &named, Outcome::Succeeded) {
+                renamed.tell(memory);
             }
             memory.write(record, true);
             if proves.is_some()
@@ -249,8 +294,9 @@ fn done(
             let made = proves.as_ref().is_some_and(created);
             let seen = made || memory.knows(&by, Order::default(), place.step);
             let known = seen || memory.knows(&by, Order::default(), u32::MAX);
-            // Replaced text can be a title or a permalink, and a first heading that changes takes the title with it.
-            edited(memory, &keys, &named);
+            if let Some(renamed) = renamed(&keys, write, &named, Outcome::Succeeded) {
+                renamed.tell(memory);
+            }
             memory.write(record, true);
             if known
                 && proves.is_some()
@@ -272,28 +318,20 @@ fn done(
         }
         Some(Known::MoveNote) => {
             // What the result names is where the note is now.
-            remove(memory, &keys, write, None);
+            remove(memory, &keys, write, None, true);
             memory.write(written(write), true);
         }
         Some(Known::DeleteNote) => {
-            remove(memory, &keys, write, named.file_path.as_deref());
+            remove(memory, &keys, write, named.file_path.as_deref(), true);
             memory.write(record, true);
         }
         Some(Known::CreateMemoryProject | Known::DeleteProject) => {
-            memory.switch();
+            memory.switch(true);
             memory.write(record, true);
         }
         _ => memory.write(record, true),
     }
 }
-/// A note was edited or overwritten.
-fn edited(memory: &mut Memory, keys: &Keys<'_>, named: &Named) {
-    match named.file_path.as_deref() {
-        Some(path) => memory.edited(keys.file_path(path)),
-        None => memory.titles_change(),
-    }
-}
-
 /// A write as the memory compares it, by its arguments alone.
 pub(super) fn written(write: &WriteRequest) -> Written {
     Written {
@@ -329,8 +367,8 @@ fn named_in(keys: &Keys<'_>, mut written: Written, named: &Named, notes: &[Diges
     written
 }
 
-/// Notes are gone: the note at a path that the result named, or whatever the identifier reached.
-fn remove(memory: &mut Memory, keys: &Keys<'_>, write: &WriteRequest, path: Option<&str>) {
+/// Notes are gone, or may be: the note at a path that the result named, or whatever the identifier reached.
+fn remove(memory: &mut Memory, keys: &Keys<'_>, write: &WriteRequest, path: Option<&str>, done: bool) {
     let Target::Identifier(identifier) = &write.target else { return };
     let given = write.subject.identifier.as_ref().and_then(|named| named.words.clone());
     let removed = if write.directory {
@@ -345,7 +383,7 @@ fn remove(memory: &mut Memory, keys: &Keys<'_>, write: &WriteRequest, path: Opti
             },
         }
     };
-    memory.remove(removed);
+    memory.remove(removed, done);
 }
 
 /// Whether an edit says that it made the note.

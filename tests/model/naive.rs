@@ -42,6 +42,11 @@ pub enum Happened {
         judge: Judge,
         settle: Settle,
     },
+    /// In another session: names may mean other notes since.
+    Elsewhere {
+        judge: Judge,
+        settle: Settle,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -127,6 +132,13 @@ impl Model {
         let Some(index) = open(&session.list, settle.call) else {
             return Noted { outcome: None, observations: Vec::new() };
         };
+        let Happened::Judged { judge, .. } = session.list[index] else { unreachable!("only judged calls are open") };
+        if settle.reached && judge.kind.writes() {
+            for (_, other) in self.sessions.iter_mut().filter(|(slot, _)| **slot != settle.slot) {
+                other.list.push(Happened::Elsewhere { judge, settle: *settle });
+            }
+        }
+        let session = self.sessions.entry(settle.slot).or_default();
         let before = classification(&session.list);
         let judge = strike(&mut session.list, index);
         session.list.push(Happened::Settled { judge, settle: *settle });

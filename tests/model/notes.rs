@@ -47,6 +47,22 @@ fn results(list: &[Happened]) -> impl DoubleEndedIterator<Item = (usize, &Judge,
     })
 }
 
+/// The results of all sessions, as far as they may have changed what notes are called, with their places.
+fn everywhere(list: &[Happened]) -> impl Iterator<Item = (usize, &Judge, &Settle, &'static str)> {
+    list.iter().enumerate().filter_map(|(at, happened)| match happened {
+        Happened::Settled { judge, settle } | Happened::Elsewhere { judge, settle } if settle.reached => {
+            Some((at, judge, settle, became(judge, settle).0))
+        }
+        _ => None,
+    })
+}
+
+/// When what a name means may last have changed; places count from 1.
+fn last_renamed(list: &[Happened]) -> usize {
+    let changes = |judge: &Judge, outcome| renames(judge, outcome) || removes(judge, outcome);
+    everywhere(list).filter(|(_, judge, _, outcome)| changes(judge, outcome)).map(|(at, ..)| at + 1).max().unwrap_or(0)
+}
+
 fn readable(judge: &Judge) -> bool {
     !matches!(judge.args.form, Form::NoObject | Form::TwoNames)
 }
@@ -92,7 +108,7 @@ fn path_is_known(list: &[Happened], title: char, after: usize, step: u32) -> boo
 
 /// Whether a note is known by its name to a call of this step, from after a place on.
 fn name_is_known(list: &[Happened], title: char, after: usize, step: u32) -> bool {
-    let after = after.max(last(list, |judge, outcome| renames(judge, outcome) || removes(judge, outcome)));
+    let after = after.max(last_renamed(list));
     results(list).any(|(at, judge, settle, outcome)| {
         let whole = match (judge.args.form, settle.answer) {
             (Form::Plain, answer) => !judge.args.second && answer == Answer::Hits,
@@ -111,7 +127,7 @@ fn name_is_known(list: &[Happened], title: char, after: usize, step: u32) -> boo
 
 /// Whether a name was found to be nobody's.
 fn is_absent(list: &[Happened], title: char, after: usize) -> bool {
-    let after = after.max(last(list, |judge, outcome| renames(judge, outcome) || removes(judge, outcome)));
+    let after = after.max(last_renamed(list));
     results(list).any(|(at, judge, settle, _)| {
         let missed = judge.args.form == Form::Plain && settle.answer == Answer::Nothing;
         judge.kind == Kind::ReadNote && judge.args.title == title && missed && at + 1 > after
@@ -217,7 +233,7 @@ fn in_between(list: &[Happened], at: usize, judge: &Judge, settle: &Settle) -> b
             && other.args.title == judge.args.title
             && placed(other, answer)
             && placed(judge, settle);
-        later > at && (writes || removes(other, outcome))
+        later > at && (writes || removes(other, outcome) && outcome == "succeeded")
     })
 }
 
@@ -226,11 +242,11 @@ fn placed(judge: &Judge, settle: &Settle) -> bool {
     (judge.kind == Kind::WriteNote && judge.args.extra != Extra::Unsafe) || settle.answer != Answer::Odd
 }
 
-/// Whether a title may have changed after a place, and nobody knows whose.
+/// Whether a title may have changed after a place, and nobody knows whose; or a note gone that had one.
 fn title_may_have_changed(list: &[Happened], at: usize) -> bool {
-    results(list).any(|(later, judge, settle, outcome)| {
+    everywhere(list).any(|(later, judge, settle, outcome)| {
         let unknown = outcome == "unknown" && matches!(judge.kind, Kind::EditNote | Kind::WriteNote);
         let unplaced = outcome == "succeeded" && renames(judge, outcome) && !placed(judge, settle);
-        later > at && readable(judge) && (unknown || unplaced)
+        later > at && (readable(judge) && (unknown || unplaced) || removes(judge, outcome))
     })
 }

@@ -51,7 +51,7 @@ fn what_is_remembered_is_bounded_and_what_is_forgotten_is_not_known() {
         memory.reach([digest(number)], path(number));
         memory.edited(path(number));
         memory.write(written(number, number), true);
-        memory.remove(Removed::Note { path: Some(path(number)), names: Vec::new() });
+        memory.remove(Removed::Note { path: Some(path(number)), names: Vec::new() }, true);
     }
     let sizes = [
         memory.proven.len(),
