@@ -44,6 +44,20 @@ describe('a wrapper goes on after the refusal, with the guards skipped', () => {
       await next()
       return next()
     },
+    'has its signal and its name fixed, and calls next() twice': async (exec, next) => {
+      const { signal } = exec
+      Object.defineProperty(exec, 'signal', { get: () => signal, set: () => {}, configurable: false })
+      Object.defineProperty(exec, 'name', { writable: false, configurable: false })
+      await next()
+      return next()
+    },
+    'has its signal and its arguments fixed, and calls next() twice': async (exec, next) => {
+      const { signal } = exec
+      Object.defineProperty(exec, 'signal', { get: () => signal, set: () => {}, configurable: false })
+      Object.defineProperty(exec, 'arguments', { writable: false, configurable: false })
+      await next()
+      return next()
+    },
   }
   describe.each(placements)('$place', placement => {
     test.each(Object.entries(wrappers))('and %s: the body is not reached', async (_what, wrapper) => {

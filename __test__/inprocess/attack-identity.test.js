@@ -39,6 +39,24 @@ describe.each(Object.entries(times))('%s', (_when, listenersOf) => {
   )
 })
 
+test('a write that was allowed in its own session does not run as another’s, or as nobody’s', async () => {
+  for (const to of ['another', 'nobody']) {
+    for (const placement of placements) {
+      let other
+      const gate = await bootBeside(
+        times['after it was judged'](exec => {
+          if (exec.name === write) exec.agent = to === 'another' ? other : undefined
+        }),
+        placement,
+      )
+      other = await gate.open()
+      await gate.turn([[call.simple], [call.write]])
+      expect(written(gate)).toEqual([])
+      expect(codesOfWrites(gate)).toEqual(['ALLOW_SIMPLE', 'CALL_NOT_JUDGED'])
+    }
+  }
+})
+
 describe('a lookup or a declaration is moved to a session that has not made it', () => {
   /** The other agent's turn: it waits for the moved call, and then writes. */
   const victim = messages => async placement => {
