@@ -57,6 +57,14 @@ export interface Logger {
   error(message: string): void
 }
 
+/** The life of a plugin: it goes on over a reload. */
+export interface Fiber {
+  /** Null once the plugin is gone for good. */
+  readonly uid?: number | null
+  /** The context that the plugin was mounted in. */
+  readonly parent?: Context
+}
+
 export interface Context {
   readonly tools: Tools
   readonly logger: Logger
@@ -64,4 +72,5 @@ export interface Context {
   // biome-ignore lint/suspicious/noExplicitAny: every event has a signature of its own
   on(event: string, listener: (...args: any[]) => unknown, options?: { prepend?: boolean }): unknown
   effect(effect: () => () => void): unknown
+  readonly fiber?: Fiber
 }

@@ -1,11 +1,11 @@
 // Set-up of a fresh clone, and nothing to do in one that is set up: the development tools, a Node.js that can run the Harness,
-// the Harness itself, and Basic Memory. Only Node built-ins, since this runs before anything is installed.
+// the Harness itself, Basic Memory, and on Linux x64 a linker for an addon that runs on older systems too. Only Node built-ins, since this runs before anything is installed.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandFailed, entry, run, since } from './lib/proc.mjs'
-import { commandOf, hosts, inRoot, ownNodeWillDo, root } from './lib/project.mjs'
+import { commandOf, hosts, inRoot, linksOld, ownNodeWillDo, root, toolchain } from './lib/project.mjs'
 
 /**
  * A part is up to date when its stamp, which lies in the folder that it fills, holds the digest of what it was made from.
@@ -13,7 +13,7 @@ import { commandOf, hosts, inRoot, ownNodeWillDo, root } from './lib/project.mjs
  * @typedef {{ name: string, inputs: string[], folder: string, install: () => Promise<unknown> }} Part
  */
 
-/** @type {Record<'tools' | 'node' | 'dsh' | 'basic-memory', Part>} */
+/** @type {Record<'tools' | 'node' | 'toolchain' | 'dsh' | 'basic-memory', Part>} */
 const parts = {
   tools: {
     name: 'development tools',
@@ -26,6 +26,15 @@ const parts = {
     inputs: [join(hosts.node, 'package-lock.json')],
     folder: join(hosts.node, 'node_modules'),
     install: () => run('npm', ['ci'], { cwd: hosts.node }),
+  },
+  toolchain: {
+    name: 'the linker of the Linux addon',
+    inputs: ['package-lock.json', 'unpack.mjs'].map(file => join(toolchain, file)),
+    folder: join(toolchain, 'node_modules'),
+    install: async () => {
+      await run('npm', ['ci'], { cwd: toolchain })
+      await run(process.execPath, [join(toolchain, 'unpack.mjs')])
+    },
   },
   dsh: {
     name: 'the DeepSeek Harness',
@@ -109,6 +118,7 @@ export async function setup() {
     ensureBasicMemory(),
     ensure(parts.tools).then(() => ensure(parts.dsh)),
     ...(ownNodeWillDo ? [] : [ensure(parts.node)]),
+    ...(linksOld ? [ensure(parts.toolchain)] : []),
   ])
   for (const outcome of others) if (outcome.status === 'rejected') throw outcome.reason
   if (memory.status === 'rejected') throw memory.reason

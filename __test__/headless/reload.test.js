@@ -23,7 +23,7 @@ const row = (config, more = {}) =>
   ])
 const edit = ['edit_layer', {}]
 const RELOADED =
-  /^reloaded after \d+\.\d ms without a gate: memory calls in between were not judged, and turns that are under way count as not classified$/
+  /^reloaded after \d+\.\d ms without a gate: memory writes in between were denied \(0\), and turns that are under way count as not classified$/
 
 /** Plays with the row in the user's own layer, which the Harness watches; each `edit` call makes the next of the edits. */
 const playEdited = (edits, conversation) =>

@@ -16,6 +16,23 @@ export const hosts = {
   basicMemory: inRoot('hosts', 'basic-memory'),
 }
 
+/** Where the linker of the Linux x64 addon is: see {@link linksOld}. */
+export const toolchain = inRoot('hosts', 'toolchain')
+
+/** The linker, once it is unpacked. */
+export const toolchainLinker = join(toolchain, 'node_modules', '.toolchain', 'bin', 'x86_64-unknown-linux-gnu-gcc')
+
+/**
+ * Whether the addon of this system is linked against an old C library and not against the system's own. A binary asks for the
+ * versions of the symbols that it was linked with, so that without it the addon would run only where glibc is as new as here.
+ */
+export const linksOld = process.platform === 'linux' && process.arch === 'x64' && isGlibc()
+
+function isGlibc() {
+  const report = /** @type {{ header?: { glibcVersionRuntime?: string } }} */ (process.report?.getReport() ?? {})
+  return report.header?.glibcVersionRuntime !== undefined
+}
+
 /** The entry of the installed Harness: what the `dsh` command runs. */
 export const dshBin = join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'lib', 'bin.js')
 

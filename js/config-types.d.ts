@@ -1,0 +1,27 @@
+/** The configuration of a row, as an operator writes it: every key may be left out. The README says what each does. */
+export interface Config {
+  /** Whether verdicts are applied. Default `audit`. */
+  mode?: 'off' | 'audit' | 'enforce'
+  /** How strictly; never changes the mode. Default `compat`. */
+  profile?: 'compat' | 'strict'
+  /** The governed servers, by the names that the host's rows give them. Default `["basic-memory"]`. */
+  serverNames?: string[]
+  /** Raw names of the tools that count as a lookup. */
+  searchTools?: string[]
+  /** Raw names of the tools that only read. */
+  readTools?: string[]
+  /** Raw names of the tools that write. */
+  mutatingTools?: string[]
+  /** Raw names of those tools that destroy. */
+  destructiveTools?: string[]
+  /** What becomes of a tool that is on no list. Default `deny`. */
+  unknownMemoryToolPolicy?: 'off' | 'warn' | 'deny'
+  /** Whether a creating write in a complex turn needs a lookup. Default true. */
+  createRequiresSearch?: boolean
+  /** What a lookup's result is judged by. Default `heading`. */
+  lookupEvidence?: 'heading' | 'flag'
+  /** The one version of the policy that the row was written for. */
+  policyVersion?: '0.1.0'
+  /** Whether to load on a host outside the supported range. Default false. */
+  allowUnverifiedHarness?: boolean
+}
