@@ -60,7 +60,10 @@ export function watchServers(ctx, core, operator) {
     try {
       if (event?.type !== 'turn/end') return
       looked = true
-      for (const name of namesOf(ctx)) if (name !== core.controlTool.name && core.governs(name)) return
+      const names = [...namesOf(ctx)]
+      if (names.some(name => name !== core.controlTool.name && core.governs(name))) return
+      // Where one goes by another name, the operator is told so, and which.
+      if (ungovernedServers(names, name => core.governs(name)).length > 0) return
     } catch {
       return
     }

@@ -84,11 +84,11 @@ describe('a memory server', () => {
     expect(gate.report().notices).toEqual([])
   })
 
-  test('under a name that is not governed is told of as such too', async () => {
+  test('under a name that is not governed is told of as that, and not as one that is not there', async () => {
     const elsewhere = ['write_note', 'edit_note', 'search_notes'].map(name => [`mcp__bm__${name}`, () => answer('')])
     const gate = await bootGate({ tools: { ...none, ...Object.fromEntries(elsewhere) } })
     await gate.turn([[call.bash]])
     await new Promise(setImmediate)
-    expect(gate.report().notices).toEqual([MISSING, expect.stringMatching(/^the MCP server "bm" looks like/)])
+    expect(gate.report().notices).toEqual([expect.stringMatching(/^the MCP server "bm" looks like/)])
   })
 })

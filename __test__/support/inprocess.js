@@ -14,13 +14,16 @@
  * What this cannot show: the loader, the profiles, the MCP bridge and the process boundary. headless.js is for those.
  */
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { hosts } from '../../scripts/lib/project.mjs'
+import { dshBin } from '../../scripts/lib/project.mjs'
 
-const store = join(hosts.dsh, 'node_modules', '.pnpm')
-const installed = readdirSync(store)
+// The packages that belong to the Harness under test: pnpm keeps each in a folder of its own, npm all of them beside it.
+const entry = realpathSync(dshBin)
+const [, store] = /^(.*[\\/]node_modules[\\/]\.pnpm)[\\/]/.exec(entry) ?? []
+const beside = dirname(dirname(dirname(entry)))
+const installed = store === undefined ? [] : readdirSync(store)
 
 /**
  * Imports one @deepseek-ai package of the installed Harness, always the same physical copy.
@@ -28,9 +31,10 @@ const installed = readdirSync(store)
  */
 export async function hostPackage(name) {
   const folder = installed.find(entry => entry.startsWith(`@deepseek-ai+${name}@`))
-  if (!folder) throw new Error(`@deepseek-ai/${name} is not installed below ${store}: run \`npm run setup\``)
-  const entry = join(store, folder, 'node_modules', '@deepseek-ai', name, 'lib', 'index.js')
-  return import(/* @vite-ignore */ pathToFileURL(entry).href)
+  const scope = store && folder ? join(store, folder, 'node_modules', '@deepseek-ai') : beside
+  const file = join(scope, name, 'lib', 'index.js')
+  if (!existsSync(file)) throw new Error(`@deepseek-ai/${name} is not installed beside ${entry}: run \`npm run setup\``)
+  return import(/* @vite-ignore */ pathToFileURL(file).href)
 }
 
 const [cordis, llm, session, prompt, toolRuntime, agents, loop, projection, approvalService] = await Promise.all(

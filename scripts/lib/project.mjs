@@ -33,8 +33,11 @@ function isGlibc() {
   return report.header?.glibcVersionRuntime !== undefined
 }
 
-/** The entry of the installed Harness: what the `dsh` command runs. */
-export const dshBin = join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'lib', 'bin.js')
+/** The entry of the Harness that this project installs: what the `dsh` command runs. */
+export const installedDsh = join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'lib', 'bin.js')
+
+/** The entry of the Harness under test: `npm run verify-host` names another one. */
+export const dshBin = process.env.DSH_BMPP_HOST || installedDsh
 
 /** Starts Basic Memory over stdio with everything it writes below the folder given as argument. */
 export const basicMemoryStarter = join(hosts.basicMemory, '.root', 'bin', 'bm-isolated')
