@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { platformTriples } from '../js/native.js'
 import { compareVersions, GLIBC_FLOOR, glibcOf, neededVersions } from '../scripts/lib/elf.mjs'
-import { commandOf, dshBin, inRoot, linksOld, projectNode, toolchainLinker } from '../scripts/lib/project.mjs'
+import { commandOf, dshBin, inRoot, linkerOf, linksOld, projectNode } from '../scripts/lib/project.mjs'
 import { entryOf, manifestOf, totals } from '../scripts/verify-host.mjs'
 import { packProject } from './support/headless.js'
 import { withTempDir } from './support/temp-dir.js'
@@ -15,18 +15,19 @@ const run = promisify(execFile)
 const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
 
 describe('the C library that the addon needs', () => {
+  const linker = linkerOf('x86_64-unknown-linux-gnu')
   const built = () => readFileSync(inRoot('dsh-bmpp.linux-x64-gnu.node'))
 
   test.runIf(linksOld)('is as old as promised, in the file that is packed', () => {
     // The build falls back on the system's own linker where this one is not there.
-    expect(existsSync(toolchainLinker), 'npm run setup has unpacked the linker').toBe(true)
+    expect(existsSync(linker), 'npm run setup has unpacked the linker').toBe(true)
     const needed = glibcOf(built())
     expect(needed).toMatch(/^2\.\d+/)
     expect(compareVersions(needed, GLIBC_FLOOR)).toBeLessThanOrEqual(0)
   })
 
   test.runIf(linksOld)('is read right: another reader finds the same versions', async () => {
-    const reader = toolchainLinker.replace(/gcc$/, 'readelf')
+    const reader = linker.replace(/gcc$/, 'readelf')
     const { stdout } = await run(reader, ['--version-info', '--wide', inRoot('dsh-bmpp.linux-x64-gnu.node')])
     const needs = stdout.slice(stdout.indexOf('Version needs section'))
     const others = [...needs.matchAll(/Name: (\S+)/g)].map(([, name]) => name)

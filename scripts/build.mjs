@@ -12,30 +12,34 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { entry, run } from './lib/proc.mjs'
-import { commandOf, inRoot, linksOld, projectNode, root, toolchainLinker } from './lib/project.mjs'
-import { setup } from './setup.mjs'
+import { commandOf, inRoot, isGlibc, linkerOf, linksOld, projectNode, root, toolchains } from './lib/project.mjs'
+import { setupBuild } from './setup.mjs'
 
 const generatedTypes = inRoot('target', 'napi', 'index.d.ts')
 export const committedTypes = inRoot('index.d.ts')
 
 /**
- * What makes the shipped addon the same on every machine that builds it: no path of this one in it, and, on Linux x64, an old C
- * library to link against (hosts/toolchain). Where that is not unpacked the system's own serves, for a build that stays here;
- * `npm run pack` refuses to pack it.
+ * What makes the shipped addon the same on every machine that builds it: no path of this one in it, and, for Linux with glibc,
+ * an old C library to link against (hosts/toolchain). Where that is not unpacked the system's own serves, for a build that stays
+ * here; `npm run pack` refuses to pack it.
+ * @param {string} [target]
  */
-function shippedEnv() {
+function shippedEnv(target) {
   const cargoHome = process.env.CARGO_HOME || join(homedir(), '.cargo')
   const sources = join(cargoHome, 'registry', 'src')
   const registries = existsSync(sources) ? readdirSync(sources).map(name => join(sources, name)) : []
   const remapped = [...registries.map(path => `${path}=/cargo`), `${cargoHome}=/cargo`, `${root}=/dsh-bmpp`]
   const given = process.env.CARGO_ENCODED_RUSTFLAGS?.split('\x1f') ?? process.env.RUSTFLAGS?.split(/ +/) ?? []
   const flags = [...given.filter(Boolean), ...remapped.map(pair => `--remap-path-prefix=${pair}`)]
-  return {
-    CARGO_ENCODED_RUSTFLAGS: flags.join('\x1f'),
-    ...(linksOld && existsSync(toolchainLinker)
-      ? { CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER: toolchainLinker }
-      : {}),
+  // A library that Node loads is never linked statically, which for musl is Rust's default.
+  if (process.platform === 'linux' && (target?.endsWith('musl') ?? !isGlibc)) flags.push('-Ctarget-feature=-crt-static')
+  /** @type {Record<string, string>} */
+  const env = { CARGO_ENCODED_RUSTFLAGS: flags.join('\x1f') }
+  for (const triple of /** @type {(keyof typeof toolchains)[]} */ (Object.keys(toolchains))) {
+    if (!linksOld || !existsSync(linkerOf(triple))) continue
+    env[`CARGO_TARGET_${triple.toUpperCase().replaceAll('-', '_')}_LINKER`] = linkerOf(triple)
   }
+  return env
 }
 
 /**
@@ -74,7 +78,7 @@ export async function buildAddon({ writeTypes = false, show = false, target } = 
     'node',
     ...(target === undefined ? [] : ['--target', target]),
   ]
-  await napiBuild(options, output, { show, env: shippedEnv() })
+  await napiBuild(options, output, { show, env: shippedEnv(target) })
   for (const file of readdirSync(output)) if (file.endsWith('.node')) replace(join(output, file), inRoot(file))
   if (writeTypes) replace(generatedTypes, committedTypes)
   await buildTypes()
@@ -121,7 +125,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     const { values } = parseArgs({
       options: { faults: { type: 'boolean', default: false }, target: { type: 'string' } },
     })
-    await setup()
+    await setupBuild(values.target)
     if (values.faults) await buildFaults({ show: true })
     else await buildAddon({ writeTypes: values.target === undefined, show: true, target: values.target })
   })

@@ -15,7 +15,7 @@ import { buildAddon } from './build.mjs'
 import { compareVersions, GLIBC_FLOOR, glibcOf } from './lib/elf.mjs'
 import { entry, run } from './lib/proc.mjs'
 import { inRoot, linksOld, root } from './lib/project.mjs'
-import { setup } from './setup.mjs'
+import { setupBuild } from './setup.mjs'
 
 /** The addons that lie in the root, all of which a tarball takes along. */
 const addons = () => readdirSync(root).filter(name => name.endsWith('.node'))
@@ -52,7 +52,7 @@ function checkAddons() {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   entry(async () => {
     const { values } = parseArgs({ options: { out: { type: 'string', default: root } } })
-    await setup()
+    await setupBuild()
     await buildAddon({ show: true })
     checkAddons()
     const tarball = await pack(resolve(values.out))
