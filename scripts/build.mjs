@@ -3,6 +3,7 @@
 //   npm run build               dsh-bmpp.<platform>.node and index.d.ts in the root
 //   npm run build -- --target x86_64-apple-darwin
 //                               the same for another platform, where this system can build for it
+//   npm run build -- --types    types/ alone, without the addon
 //   npm run build -- --faults   target/faults/dsh-bmpp.node: the same crate with an entry that panics on demand, for the tests
 //
 // Whether there is anything to compile is cargo's to know: it is asked each time, and a test never sees a stale build.
@@ -123,10 +124,15 @@ export function checkTypes() {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   entry(async () => {
     const { values } = parseArgs({
-      options: { faults: { type: 'boolean', default: false }, target: { type: 'string' } },
+      options: {
+        faults: { type: 'boolean', default: false },
+        types: { type: 'boolean', default: false },
+        target: { type: 'string' },
+      },
     })
     await setupBuild(values.target)
     if (values.faults) await buildFaults({ show: true })
+    else if (values.types) await buildTypes()
     else await buildAddon({ writeTypes: values.target === undefined, show: true, target: values.target })
   })
 }

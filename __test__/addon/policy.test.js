@@ -53,6 +53,24 @@ describe('the examples of the documentation', () => {
   })
 })
 
+test('the example of docs/TESTING-YOUR-PLUGIN.md passes, and fails where it should', async () => {
+  const page = readFileSync(inRoot('docs', 'TESTING-YOUR-PLUGIN.md'), 'utf8')
+  const [, code = ''] = /^```js\n(.*?)^```/ms.exec(page) ?? []
+  // What the example takes from a test runner, in as few words as will do.
+  const runner = `const test = (_, body) => body()
+    const expect = got => ({ toBe: wanted => { if (got !== wanted) throw new Error(got + ' is not ' + wanted) } })\n`
+  const example = code.replace(/^import .* from 'vitest'\n/, runner)
+  expect(example).not.toBe(code)
+  const folder = inRoot('target', 'examples')
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `${process.pid}-page.mjs`)
+  onTestFinished(() => rmSync(file))
+  writeFileSync(file, example)
+  await run(projectNode(), [file])
+  writeFileSync(file, example.replace('  session.nextStep()\n', ''))
+  await expect(run(projectNode(), [file])).rejects.toThrow('MEMORY_LOOKUP_PENDING_IN_BATCH is not ALLOW_RECALL_OK')
+})
+
 describe('a judgement', () => {
   test('says everything that the plugin makes of a call', () => {
     const session = policyOf({ mode: 'enforce' }).session()

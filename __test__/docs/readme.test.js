@@ -343,7 +343,7 @@ describe('development', () => {
     const named = new Set()
     for (const command of commands.filter(text => text.startsWith('npm '))) {
       if (command === 'npm pack') continue
-      const [, name, options = ''] = /^npm (?:run (?:-s )?)?(\w+)(?: -- (.*))?$/.exec(command) ?? []
+      const [, name, options = ''] = /^npm (?:run (?:-s )?)?([\w-]+)(?: -- (.*))?$/.exec(command) ?? []
       expect([command, Object.keys(manifest.scripts)]).toEqual([command, expect.arrayContaining([name])])
       named.add(name)
       for (const stage of /--only (\S+)/.exec(options)?.[1]?.split(',') ?? []) {
