@@ -35,7 +35,7 @@ import { loadAddon } from './native.js'
 /**
  * A call's result. Without any of it, the call ran and succeeded with an answer that says nothing.
  * @typedef {object} Result
- * @property {string} [text] the answer's text, as the server writes it
+ * @property {string} [text] the answer's text, as the server writes it; of an error, its message
  * @property {unknown} [value] instead of `text`: the whole value, `{ content, structuredContent? }`, as the host's MCP bridge gives it
  * @property {boolean} [isError] the result's error flag; default false
  * @property {boolean} [reached] whether the tool's body was reached; default true, and false where the call was denied
@@ -224,7 +224,8 @@ export class Session {
     if (judged === undefined) throw new TypeError('this session judged no such call')
     const { addon, handle } = this.#core
     const facts = (reached ? addon.FACT_REACHED | judged.declared : 0) | (isError ? addon.FACT_ERROR : 0)
-    const answer = text === undefined ? value : { content: [{ type: 'text', text }] }
+    // Of an error the host hands on what was said and no value.
+    const answer = text === undefined ? value : isError ? text : { content: [{ type: 'text', text }] }
     const word = addon.settle(handle, this.#number, judged.call, judged.id, facts, this.step, plain(answer))
     const { outcome, observations } = addon.describeSettlement(word)
     return { outcome: outcome ?? null, observations }

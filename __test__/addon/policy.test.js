@@ -263,7 +263,7 @@ describe('no rule of its own', () => {
               const declared = { simple: addon.FACT_DECLARED_SIMPLE, complex: addon.FACT_DECLARED_COMPLEX }
               const control = judged.class === 'control' && reached ? (declared[args.task] ?? 0) : 0
               const facts = (reached ? addon.FACT_REACHED : 0) | (isError ? addon.FACT_ERROR : 0) | control
-              const value = { content: [{ type: 'text', text }] }
+              const value = isError ? text : { content: [{ type: 'text', text }] }
               const word = addon.settle(handle, number, index + 1, id, facts, session.step, value)
               const { outcome = null, observations } = addon.describeSettlement(word)
               expect(session.settle(judged, { text, isError, reached })).toEqual({ outcome, observations })
