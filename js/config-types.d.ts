@@ -18,6 +18,24 @@ export interface Config {
   unknownMemoryToolPolicy?: 'off' | 'warn' | 'deny'
   /** Whether a creating write in a complex turn needs a lookup. Default true. */
   createRequiresSearch?: boolean
+  /** Whether existing text may be replaced that the turn has not read. Default `warn`; `deny` in profile strict. */
+  overwriteRequiresRead?: 'off' | 'warn' | 'deny'
+  /** Whether the same write is denied a second time in one turn. Default true. */
+  duplicateWriteGuard?: boolean
+  /** Paths and titles that lead outside, or mislead. Default `deny`. */
+  pathGuard?: 'off' | 'warn' | 'deny'
+  /** A write that names no project where the server may have switched to another. Default `warn`. */
+  projectGuard?: 'off' | 'warn' | 'deny'
+  /** Shapes of secrets in titles, paths, tags and metadata. Default `warn`; `deny` in profile strict. */
+  secretPatternGuard?: 'off' | 'warn' | 'deny'
+  /** The label of test fixtures outside their folders. Default `warn`; `deny` in profile strict. */
+  testFixtureGuard?: 'off' | 'warn' | 'deny'
+  /** Where notes with the label of test fixtures may lie. */
+  testFixtureAllowedPrefixes?: string[]
+  /** Whether the server takes an omitted `overwrite` for true. Default false. */
+  overwriteDefault?: boolean
+  /** Whether the guards on secrets and fixtures look at the content of notes too. Default false. */
+  inspectContent?: boolean
   /** What a lookup's result is judged by. Default `heading`. */
   lookupEvidence?: 'heading' | 'flag'
   /** The one version of the policy that the row was written for. */

@@ -206,7 +206,7 @@ export class Session {
       text: null,
     }
     if (enforcement === 'denied') judgement.text = core.denialText(word, id)
-    else if (enforcement === 'asked') judgement.text = addon.approvalReason(tool, word, given)
+    else if (enforcement === 'asked') judgement.text = addon.approvalReason(tool, id, word, given)
     this.#judged.set(judgement, { call: this.#calls, id, declared: kind === 'control' ? this.#declared(given) : 0 })
     return judgement
   }

@@ -1,5 +1,6 @@
 // What someone who uses the package writes. It is compiled against the packed package, by types.test.js, and run.
 import { type AuditRecord, apply, Config, inject, type LoadReport, name, onRecord } from 'dsh-bmpp'
+import { checkPath, noteIdentity } from 'dsh-bmpp/core'
 import { ConfigError, createPolicy, type Judgement, type Settlement } from 'dsh-bmpp/policy'
 
 // The type and the schema go by one name.
@@ -10,6 +11,12 @@ if (schema.issues) for (const { message, path } of schema.issues) console.error(
 const load: (ctx: Parameters<typeof apply>[0]) => LoadReport = ctx => apply(ctx, row)
 export const plugin: { name: string; inject: string[]; apply: typeof load } = { name, inject, apply: load }
 export const notices = (report: LoadReport): string[] => (report.active ? report.notices : [])
+
+const filePath: string | null = noteIdentity('Plans', 'notes', 'main').filePath
+const unsafe: boolean = checkPath('directory', '../notes').unsafe
+console.log(filePath, unsafe)
+// @ts-expect-error a title is text
+export const numbered = () => noteIdentity(5, 'notes')
 
 const denials: string[] = []
 export const stop: () => void = onRecord((record: AuditRecord) => {
