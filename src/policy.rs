@@ -13,7 +13,7 @@ pub use turn::{Classification, MAX_OPEN, Recall, Task};
 
 use crate::argument::{Arguments, Facts};
 use crate::config::{Config, Level, LookupEvidence};
-use crate::evidence::{Outcome, Status};
+use crate::evidence::{self, Outcome, Status};
 use crate::reason::{Code, Observation, Observations};
 use crate::tool::{Class, Tool};
 use crate::verdict::Verdict;
@@ -67,6 +67,29 @@ pub struct Call<'a> {
     pub position: Position,
     /// Whether the control tool is hidden from the agent.
     pub control_hidden: bool,
+}
+
+/// A call of which the arguments were read before: what a trail keeps of a call instead of its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadCall {
+    /// Its number. Judging a number again replaces what was known of it.
+    pub id: CallId,
+    /// The tool.
+    pub tool: Tool,
+    /// What the rules need to know of a write's arguments; `None` for a call that is no write.
+    pub facts: Option<Facts>,
+    /// Where it stands.
+    pub position: Position,
+    /// Whether the control tool is hidden from the agent.
+    pub control_hidden: bool,
+}
+
+impl From<Call<'_>> for ReadCall {
+    fn from(call: Call<'_>) -> ReadCall {
+        let Call { id, tool, arguments, position, control_hidden } = call;
+        let facts = tool.class.writes().then(|| Facts::read(tool, arguments));
+        ReadCall { id, tool, facts, position, control_hidden }
+    }
 }
 
 /// A result that arrived.
@@ -182,6 +205,12 @@ impl Policy {
 
     /// Judges a call before it runs, and follows it from here to its result.
     pub fn judge(&mut self, call: Call<'_>) -> Verdict {
+        self.judge_read(call.into())
+    }
+
+    /// Judges a call of which the arguments were read before: [`Policy::judge`] without the reading. A trail is replayed
+    /// by it.
+    pub fn judge_read(&mut self, call: ReadCall) -> Verdict {
         let tool = call.tool;
         let observed = Observations::NONE
             .with_if(tool.class == (Class::Read { search: false }), Observation::ReadOnlyNotRecall)
@@ -206,8 +235,7 @@ impl Policy {
             }
             Some(Some((turn, step))) => {
                 turn.drop_call(call.id);
-                let facts = tool.class.writes().then(|| Facts::read(tool, call.arguments));
-                let (code, noticed) = gate::decide(self.options, turn, step, tool, facts);
+                let (code, noticed) = gate::decide(self.options, turn, step, tool, call.facts);
                 let verdict = Verdict {
                     code,
                     destructive: false,
@@ -228,8 +256,21 @@ impl Policy {
     /// Takes note of a call's result. A result of a call that is not open, because its turn has ended or because it
     /// was settled before, changes nothing.
     pub fn settle(&mut self, session: SessionId, call: CallId, arrival: &Arrival) -> Settled {
+        let evidence = self.options.lookup_evidence;
+        self.settle_read(session, call, arrival, || evidence::lookup(arrival.is_error, &arrival.status, evidence))
+    }
+
+    /// Takes note of a result of which the status part was read before: [`Policy::settle`] without the reading. A trail
+    /// is replayed by it. `lookup` says what the result proves, and is asked only where that matters.
+    pub fn settle_read(
+        &mut self,
+        session: SessionId,
+        call: CallId,
+        arrival: &Arrival,
+        lookup: impl FnOnce() -> (Outcome, Observations),
+    ) -> Settled {
         match self.sessions.get_mut(&session) {
-            Some(Some(turn)) => turn.settle(call, arrival, self.options.lookup_evidence).unwrap_or(Settled::NOTHING),
+            Some(Some(turn)) => turn.settle(call, arrival, lookup).unwrap_or(Settled::NOTHING),
             _ => Settled::NOTHING,
         }
     }

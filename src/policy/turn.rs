@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Arrival, CallId, Settled, TurnId};
-use crate::config::LookupEvidence;
-use crate::evidence::{self, Outcome};
+use crate::evidence::Outcome;
 use crate::reason::{Observation, Observations};
 use crate::tool::Class;
 
@@ -190,7 +189,12 @@ impl Turn {
     }
 
     /// Takes note of a result; `None` where the call is not open.
-    pub(super) fn settle(&mut self, id: CallId, arrival: &Arrival, evidence: LookupEvidence) -> Option<Settled> {
+    pub(super) fn settle(
+        &mut self,
+        id: CallId,
+        arrival: &Arrival,
+        lookup: impl FnOnce() -> (Outcome, Observations),
+    ) -> Option<Settled> {
         let open = self.drop_call(id)?;
         if !arrival.reached {
             // A denial, an abort before the body: nothing was proven, not even a failure.
@@ -204,7 +208,7 @@ impl Turn {
                 _ => (Outcome::Failed, Observations::NONE),
             },
             Open::Lookup { step } => {
-                let (outcome, observations) = evidence::lookup(arrival.is_error, &arrival.status, evidence);
+                let (outcome, observations) = lookup();
                 match outcome {
                     // The model sees a result with the step after the one in which it arrived, which for a lookup that
                     // its program did not wait for is a later one than the lookup's own.
