@@ -7,6 +7,24 @@ export declare function addonVersion(): string
 /** What a human reads who is asked to approve the call. */
 export declare function approvalReason(name: string, word: number, args: unknown): string
 
+/**
+ * Takes old records out: `request` is `{keep?, since?, dryRun}`. Returns what was done, as JSON. Nobody may have the
+ * trail open.
+ */
+export declare function auditPrune(storages: string, request: string, onProgress: OnProgress): string
+
+/** Adds the trail up, as JSON. `limits` says how much of a timeline is wanted: `{sessions, calls}`. */
+export declare function auditReport(storages: string, filter: string, limits: string, onProgress: OnProgress): string
+
+/**
+ * Selects records of the trail below a folder of storages and hands their JSON texts to `onLines`, many at once, one a
+ * line, until it returns false. Returns what was read, as JSON.
+ */
+export declare function auditSelect(storages: string, filter: string, onLines: OnLines, onProgress: OnProgress): string
+
+/** Replays the trail by the rules and returns what came of it, as JSON. */
+export declare function auditVerify(storages: string, onProgress: OnProgress): string
+
 /** Forgets a session. */
 export declare function closeSession(policy: number, session: number): void
 
@@ -20,6 +38,24 @@ export interface CodeEntry {
   kind: string
   /** What the model is told, with the default configuration. */
   text: string
+}
+
+/** What a code or an observation means. */
+export interface CodeExplanation {
+  /** Its name. */
+  name: string
+  /** `allow`, `recoverable`, `terminal` or `observation`. */
+  kind: string
+  /** The policy version in which it first appeared. */
+  since: string
+  /** What it means. */
+  meaning: string
+  /** What to do about it. */
+  advice?: string
+  /** What the model is told when a call is denied with it. */
+  told?: string
+  /** Whether it can also stand among the observations. */
+  observed: boolean
 }
 
 /** Judges a host version; `null` where it could not be found out. */
@@ -132,6 +168,12 @@ export declare function endTurn(policy: number, session: number): void
 /** What becomes of a call with this verdict: an index into the vocabulary's enforcements. */
 export declare function enforcement(policy: number, word: number, canAsk: boolean): number
 
+/** What a code or an observation means; `null` for a word that this version does not know. */
+export declare function explainCode(name: string): CodeExplanation | null
+
+/** Every word that can be explained. */
+export declare function explainedCodes(): Array<string>
+
 /** The control tool's body received `complex`. */
 export declare const FACT_DECLARED_COMPLEX: number
 
@@ -164,6 +206,12 @@ export interface Holdings {
  * `args` are the arguments that would run; they are looked at only for a tool that writes, and must be plain data.
  */
 export declare function judge(policy: number, call: number, tool: number, place: number, session: number, turn: number, step: number, args: unknown): number
+
+/**
+ * What the policy's last judging read of the arguments, as far as a record keeps it: an index into the vocabulary's
+ * facts, 0 for a call that is no write.
+ */
+export declare function judgedFacts(policy: number): number
 
 /** Begins to follow a session and returns its number. */
 export declare function openSession(policy: number): number
@@ -202,6 +250,12 @@ export interface PolicyInfo {
   readTools: Array<string>
   /** Version of the policy. */
   policyVersion: string
+  /** `off`, `decision` or `verbose`. */
+  auditLevel: string
+  /** `omit` or `hash`. */
+  pathRedaction: string
+  /** How many records the audit keeps at most; 0: all. */
+  auditMaxRecords: number
 }
 
 /** Reads a configuration. Never throws on a bad one: `problems` lists everything that is wrong with it. */
@@ -213,6 +267,12 @@ export declare function readConfig(raw: unknown): ConfigReading
  * `value` is the result's value, `{content, structuredContent?}`; its status part is looked at, and only for a lookup.
  */
 export declare function settle(policy: number, session: number, call: number, tool: number, facts: number, step: number, value: unknown): number
+
+/**
+ * A short hash of what a call names as its note, in hex; `null` where it names none. Under a key that is drawn for each
+ * policy and never leaves it, so hashes of one load can be compared and nothing can be found out from one.
+ */
+export declare function targetHash(policy: number, tool: number, args: unknown): string | null
 
 /** Class of a tool number: `control`, `read`, `search`, `write`, `destructive`, `unknown`. */
 export declare function toolClass(tool: number): string
@@ -239,6 +299,8 @@ export interface Vocabulary {
   classifications: Array<string>
   lookups: Array<string>
   outcomes: Array<string>
+  /** What is recorded of a write's arguments; the first, which is empty, of any other call. */
+  facts: Array<string>
   /** Raw names of the server's tools with their default classes. */
   tools: Array<ToolEntry>
 }

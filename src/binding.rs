@@ -16,6 +16,7 @@
 )]
 #![cfg_attr(test, allow(dead_code, reason = "the macros register nothing in a test build, where nobody calls it"))]
 
+mod audit;
 mod describe;
 mod state;
 mod value;
@@ -26,7 +27,7 @@ use napi_derive::napi;
 use crate::argument::Arguments;
 use crate::config::Config;
 use crate::evidence::Status;
-use crate::policy::{Arrival, Call, CallId, Position, SessionId, Task, TurnId};
+use crate::policy::{Arrival, Call, CallId, Position, ReadCall, SessionId, Task, TurnId};
 use crate::reason::{Code, Context};
 use crate::tool::{Class, Tool};
 use crate::verdict::{Verdict, denial_code, enforce};
@@ -167,10 +168,34 @@ pub fn judge(
         let control_hidden = place & PLACE_CONTROL_HIDDEN != 0;
         let verdict = with(policy, |p| {
             state::trusting(p, session, |p| {
-                p.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden })
+                let call = ReadCall::from(Call { id: CallId(call), tool, arguments, position, control_hidden });
+                p.facts = call.facts;
+                p.policy.judge_read(call)
             })
         })?;
         Ok(verdict.word())
+    })
+}
+
+/// What the policy's last judging read of the arguments, as far as a record keeps it: an index into the vocabulary's
+/// facts, 0 for a call that is no write.
+#[napi]
+pub fn judged_facts(policy: u32) -> Result<u32> {
+    guarded("judgedFacts", || with(policy, |p| Ok(describe::facts_index(p.facts))))
+}
+
+/// A short hash of what a call names as its note, in hex; `null` where it names none. Under a key that is drawn for each
+/// policy and never leaves it, so hashes of one load can be compared and nothing can be found out from one.
+#[napi]
+pub fn target_hash(
+    policy: u32,
+    tool: u32,
+    #[napi(ts_arg_type = "unknown")] args: Unknown<'_>,
+) -> Result<Option<String>> {
+    guarded("targetHash", || {
+        let tool = known(tool)?;
+        let Some(object) = value::PlainObject::of(args)? else { return Ok(None) };
+        with(policy, |p| Ok(crate::audit::target::hash(&p.target_key, tool, &object)))
     })
 }
 

@@ -3,8 +3,8 @@
 use napi_derive::napi;
 
 use super::state::Instance;
-use crate::config::POLICY_VERSION;
-use crate::config::{Config, Problem, Step};
+use crate::argument::Facts;
+use crate::config::{Config, POLICY_VERSION, Problem, Step};
 use crate::evidence::Outcome;
 use crate::policy::{Classification, Recall, Task};
 use crate::reason::{self, Code, Context, Kind, Observation, Observations};
@@ -93,6 +93,12 @@ pub struct PolicyInfo {
     pub read_tools: Vec<String>,
     /// Version of the policy.
     pub policy_version: String,
+    /// `off`, `decision` or `verbose`.
+    pub audit_level: String,
+    /// `omit` or `hash`.
+    pub path_redaction: String,
+    /// How many records the audit keeps at most; 0: all.
+    pub audit_max_records: u32,
 }
 
 impl PolicyInfo {
@@ -106,6 +112,9 @@ impl PolicyInfo {
             prefixes: instance.namespace.prefixes().to_vec(),
             read_tools: config.read_tools.clone(),
             policy_version: POLICY_VERSION.to_owned(),
+            audit_level: name_of(config.audit_level),
+            path_redaction: name_of(config.path_redaction),
+            audit_max_records: config.audit_max_records,
         }
     }
 }
@@ -217,6 +226,8 @@ pub struct Vocabulary {
     pub classifications: Vec<String>,
     pub lookups: Vec<String>,
     pub outcomes: Vec<String>,
+    /// What is recorded of a write's arguments; the first, which is empty, of any other call.
+    pub facts: Vec<String>,
     /// Raw names of the server's tools with their default classes.
     pub tools: Vec<ToolEntry>,
 }
@@ -253,12 +264,26 @@ impl Vocabulary {
             classifications: Classification::ALL.iter().map(|c| c.name().to_owned()).collect(),
             lookups: Recall::ALL.iter().map(|r| r.name().to_owned()).collect(),
             outcomes: Outcome::ALL.iter().map(|o| o.name().to_owned()).collect(),
+            facts: FACTS.iter().map(|(name, _)| (*name).to_owned()).collect(),
             tools: Known::ALL
                 .iter()
                 .map(|(known, class)| ToolEntry { name: known.raw().to_owned(), class: class.name().to_owned() })
                 .collect(),
         }
     }
+}
+
+/// Facts by their names in records, in the order of `judgedFacts`.
+const FACTS: &[(&str, Option<Facts>)] = &[
+    ("", None),
+    ("malformed", Some(Facts::Malformed)),
+    ("creates", Some(Facts::Read { creates: true })),
+    ("changes", Some(Facts::Read { creates: false })),
+];
+
+pub(super) fn facts_index(facts: Option<Facts>) -> u32 {
+    let index = FACTS.iter().position(|(_, known)| *known == facts);
+    index.and_then(|index| u32::try_from(index).ok()).unwrap_or_default()
 }
 
 /// The control tool's name and texts.

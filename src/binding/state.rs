@@ -1,10 +1,12 @@
 //! The policies of this thread, and the boundary that no panic crosses.
 
 use std::cell::RefCell;
+use std::hash::RandomState;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::argument::Facts;
 use crate::config::Config;
 use crate::policy::{Options, Policy, SessionId};
 use crate::tool::Namespace;
@@ -14,6 +16,10 @@ pub(super) struct Instance {
     pub(super) config: Config,
     pub(super) namespace: Namespace,
     pub(super) policy: Policy,
+    /// What was read of the arguments of the call judged last.
+    pub(super) facts: Option<Facts>,
+    /// Key of the hashes of notes in records.
+    pub(super) target_key: RandomState,
 }
 
 /// What can go wrong at the boundary without a bug of ours, but for the last.
@@ -27,6 +33,10 @@ pub(super) enum Fault {
     BadTool,
     #[error("not a word of this version's vocabulary")]
     BadWord,
+    #[error("not what this function takes: {0}")]
+    BadRequest(String),
+    #[error("the trail cannot be read or written: {0}")]
+    Trail(String),
     #[error("too many policies in this process")]
     TooMany,
     #[error("POLICY_INTERNAL_ERROR: {entry} panicked{place}")]
@@ -53,7 +63,8 @@ pub(super) fn create(config: Config) -> Result<u32, Fault> {
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1))
         .map_err(|_| Fault::TooMany)?;
     let policy = Policy::new(Options::from(&config));
-    let instance = Instance { namespace: config.namespace(), policy, config };
+    let namespace = config.namespace();
+    let instance = Instance { namespace, policy, config, facts: None, target_key: RandomState::new() };
     POLICIES.with_borrow_mut(|policies| policies.push((handle, instance)));
     Ok(handle)
 }
