@@ -3,6 +3,8 @@
  * what comes back is checked for its type before anything depends on it.
  */
 
+import { plain } from './arguments.js'
+
 /**
  * A number as the core returns it. What is none must not become one on its way back in.
  * @param {unknown} value
@@ -32,6 +34,8 @@ export class Core {
   #control
   #reads
   #enforcements
+  #facts
+  #hashes
 
   /**
    * @param {Addon} addon
@@ -45,12 +49,18 @@ export class Core {
     this.#control = this.controlTool.name
     this.#prefixes = this.info.prefixes
     this.#reads = new Set(this.info.readTools)
-    this.#enforcements = addon.vocabulary().enforcements
+    const { enforcements, facts } = addon.vocabulary()
+    this.#enforcements = enforcements
+    this.#facts = facts
+    this.#hashes = this.info.pathRedaction === 'hash'
     // Kept from the start: they must be there when the core is what fails.
     this.internalErrorText = this.textOfCode('POLICY_INTERNAL_ERROR')
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
     this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
+    const { destructive: _, ...outside } = addon.describe(addon.wordOfCode('ALLOW_OUT_OF_SCOPE'))
+    /** The verdict on a call that is not governed. */
+    this.outside = outside
   }
 
   /** Frees the policy. */
@@ -123,6 +133,30 @@ export class Core {
     const name = this.#enforcements[this.addon.enforcement(this.handle, word, canAsk)]
     if (name === undefined) throw new TypeError('the core returned no enforcement')
     return name
+  }
+
+  /** What the last judging read of a write's arguments, as a record keeps it. Asked right after the judging. */
+  judgedFacts() {
+    try {
+      return this.#facts[this.addon.judgedFacts(this.handle)] || null
+    } catch {
+      // What only the record wants must not decide over the call.
+      return null
+    }
+  }
+
+  /**
+   * A hash of the note that a call names; null where it names none, or none is to be kept.
+   * @param {number} tool
+   * @param {unknown} args
+   */
+  target(tool, args) {
+    if (!this.#hashes) return null
+    try {
+      return this.addon.targetHash(this.handle, tool, plain(args)) ?? null
+    } catch {
+      return null
+    }
   }
 
   /**

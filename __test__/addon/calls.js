@@ -4,6 +4,9 @@
  */
 import { search, write } from './addon.js'
 
+/** A folder of storages that is not there: an empty trail. */
+const nowhere = 'no/such/storages'
+
 /**
  * Arguments for each export, on a policy with an open session in which a call numbered 1 is a lookup that runs.
  * @param {any} addon
@@ -17,6 +20,10 @@ export function rightCalls(addon) {
   return {
     addonVersion: [],
     approvalReason: [write, word, args],
+    auditPrune: [nowhere, '{}', () => {}],
+    auditReport: [nowhere, '{}', '{}', () => {}],
+    auditSelect: [nowhere, '{}', () => true, () => {}],
+    auditVerify: [nowhere, () => {}],
     closeSession: [policy, session],
     compatibility: ['0.1.5', false],
     controlTool: [],
@@ -27,8 +34,11 @@ export function rightCalls(addon) {
     dropPolicy: [policy],
     endTurn: [policy, session],
     enforcement: [policy, word, true],
+    explainCode: ['ALLOW_SIMPLE'],
+    explainedCodes: [],
     holdings: [policy],
     judge: [policy, 2, tool, addon.PLACE_HOST_TURN, session, 1, 1, args],
+    judgedFacts: [policy],
     openSession: [policy],
     policyInfo: [policy],
     readConfig: [{ mode: 'enforce' }],
@@ -41,6 +51,7 @@ export function rightCalls(addon) {
       1,
       { content: [{ type: 'text', text: '# Search Results' }] },
     ],
+    targetHash: [policy, tool, args],
     toolClass: [tool],
     toolId: [policy, write],
     vocabulary: [],

@@ -28,6 +28,8 @@ function check(value, type, place = type) {
     for (const [index, item] of value.entries()) check(item, list[1], `${place}[${index}]`)
   } else if (type.startsWith("'")) {
     expect(type.split(' | '), place).toContain(`'${value}'`)
+  } else if (type.endsWith(' | null')) {
+    if (value !== null) check(value, type.slice(0, -' | null'.length), place)
   } else if (type.includes(' | ')) {
     expect(type.split(' | '), place).toContain(typeof value)
   } else if (['string', 'number', 'boolean'].includes(type)) {

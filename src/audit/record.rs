@@ -54,7 +54,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 pub enum Kind {
     /// The plugin was loaded: the first record of a load.
     Load,
-    /// The plugin was unloaded in an orderly way: the last record of a load.
+    /// The plugin was unloaded in an orderly way. Only calls that were under way then have records behind it.
     Unload,
     /// A turn of a session began or ended, or a judged session ended.
     Turn,
@@ -116,6 +116,9 @@ pub struct Record<'a> {
     /// The host's session id; none for a call without an agent.
     #[serde(borrow, default)]
     pub session: Option<Text<'a>>,
+    /// Tells lives of a session in one load apart: a resumed id has another. None while nothing of it was judged.
+    #[serde(default)]
+    pub life: Option<u32>,
     /// The host's turn number; none where it gave none.
     #[serde(default)]
     pub turn: Option<u32>,
@@ -150,7 +153,7 @@ pub struct Record<'a> {
     /// Guard findings.
     #[serde(borrow, default)]
     pub findings: Vec<Finding<'a>>,
-    /// What took the decision: `judged`, `misplaced`, `refused`, `unapproved`, `otherwise`, `failed`.
+    /// What took the decision: `judged`, `refused`, `unapproved`, `otherwise`, `failed`, `out-of-scope`.
     #[serde(borrow, default)]
     pub by: Option<Text<'a>>,
     /// The stage at which it was taken.

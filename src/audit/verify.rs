@@ -109,12 +109,12 @@ pub struct Replay {
 impl Replay {
     /// Takes the next record.
     pub fn record(&mut self, record: &Record<'_>) {
-        if let Some(last) = self.ended.get(&*record.load) {
+        if let Some(last) = self.ended.get_mut(&*record.load) {
             if record.seq <= *last {
                 self.found.repeated += 1;
             } else {
-                let replayed = format!("nothing after the load's end at {last}");
-                self.found.contradict(record, ("seq", record.seq.to_string(), replayed));
+                *last = record.seq;
+                self.found.skip(AFTER_END);
             }
             return;
         }
@@ -178,6 +178,7 @@ const NO_LOAD: &str = "the load's own record is not there, so its configuration 
 const OTHER_POLICY: &str = "made by another policy version";
 const NO_CONFIG: &str = "made with a configuration that this version does not read";
 const AFTER_GAP: &str = "behind a gap, before the session's next turn";
+const AFTER_END: &str = "of calls that were under way when the plugin was unloaded";
 const NOT_JUDGED: &str = "not a call of the policy";
 const OTHER_WORDS: &str = "in words of another version";
 
@@ -187,14 +188,15 @@ struct Load {
     seq: u64,
     order: u64,
     rules: Result<Rules, &'static str>,
-    sessions: HashMap<Box<str>, Session>,
-    /// Whether sessions that were not seen since a gap are not known.
-    gap: bool,
+    sessions: HashMap<u32, Session>,
+    /// After a gap, a session that was not seen before may have been judged in it, but for these, which were seen to begin
+    /// a turn with nothing judged.
+    gap: Option<HashSet<Box<str>>>,
 }
 
 impl Default for Load {
     fn default() -> Load {
-        Load { seq: 0, order: 0, rules: Err(NO_LOAD), sessions: HashMap::new(), gap: false }
+        Load { seq: 0, order: 0, rules: Err(NO_LOAD), sessions: HashMap::new(), gap: None }
     }
 }
 
@@ -247,7 +249,7 @@ impl Load {
 
     /// After a gap no session's turn is known.
     fn forget(&mut self) {
-        self.gap = true;
+        self.gap = Some(HashSet::new());
         self.sessions.values_mut().for_each(|session| session.known = false);
     }
 
@@ -269,17 +271,15 @@ impl Load {
                         return Ok(());
                     }
                 };
-                let gap = self.gap;
-                let session = record.session.as_deref().map(|id| {
-                    if !self.sessions.contains_key(id) {
-                        self.sessions.insert(Box::from(id), Session { id: None, known: !gap });
-                    }
-                    self.sessions.get_mut(id)
+                let session = record.life.map(|life| {
+                    let begun = |gap: &HashSet<Box<str>>| record.session.as_deref().is_some_and(|id| gap.contains(id));
+                    let known = self.gap.as_ref().is_none_or(begun);
+                    self.sessions.entry(life).or_insert(Session { id: None, known })
                 });
                 let checked = if record.kind == Kind::Decision {
-                    rules.decision(record, session.flatten())
+                    rules.decision(record, session)
                 } else {
-                    rules.settlement(record, session.flatten())
+                    rules.settlement(record, session)
                 };
                 match checked {
                     Ok(Checked::Follows) => found.followed += 1,
@@ -297,22 +297,29 @@ impl Load {
     }
 
     fn turn(&mut self, record: &Record<'_>) {
-        let (Some(id), Ok(rules)) = (record.session.as_deref(), &mut self.rules) else { return };
+        let Ok(rules) = &mut self.rules else { return };
+        let Some(life) = record.life else {
+            if let (Some(gap), Some(id)) = (&mut self.gap, record.session.as_deref()) {
+                gap.insert(Box::from(id));
+            }
+            return;
+        };
         if record.event.as_deref() == Some("closed") {
-            if let Some(Session { id: Some(number), .. }) = self.sessions.remove(id) {
+            // No life comes back, but a late result may still arrive, and counts for nothing.
+            let session = self.sessions.entry(life).or_insert(Session { id: None, known: true });
+            session.known = true;
+            if let Some(number) = session.id.take() {
                 rules.policy.close_session(number);
             }
-            if self.gap {
-                // The next session with this id begins anew, whatever stood in the gap.
-                self.sessions.insert(Box::from(id), Session { id: None, known: true });
+            if self.gap.is_none() {
+                self.sessions.remove(&life);
             }
-        } else if let Some(session) = self.sessions.get_mut(id) {
-            session.known = true;
-            if let Some(number) = session.id {
-                rules.policy.end_turn(number);
-            }
-        } else {
-            self.sessions.insert(Box::from(id), Session { id: None, known: true });
+            return;
+        }
+        let session = self.sessions.entry(life).or_insert(Session { id: None, known: true });
+        session.known = true;
+        if let Some(number) = session.id {
+            rules.policy.end_turn(number);
         }
     }
 }
@@ -337,7 +344,7 @@ impl Rules {
     fn decision(&mut self, record: &Record<'_>, session: Option<&mut Session>) -> Result<Checked, Differs> {
         let enforcement = record.enforcement.as_deref().unwrap_or_default();
         let by = record.by.as_deref().unwrap_or_default();
-        if !matches!(by, "judged" | "misplaced") {
+        if by != "judged" {
             return self.at_a_door(record, by, enforcement);
         }
         let Some(tool) = self.tool(record) else { return Ok(Checked::Skipped(NOT_JUDGED)) };
@@ -348,13 +355,8 @@ impl Rules {
         };
         let Ok(position) = position else { return Ok(Checked::Skipped(AFTER_GAP)) };
         let control_hidden = record.control_hidden;
-        let mut replayed =
-            self.policy.judge_read(ReadCall { id: CallId(number), tool, facts, position, control_hidden });
+        let replayed = self.policy.judge_read(ReadCall { id: CallId(number), tool, facts, position, control_hidden });
         let Some(verdict) = recorded_verdict(record) else { return Ok(Checked::Skipped(OTHER_WORDS)) };
-        if by == "misplaced" {
-            // The call was judged, and then found to be somewhere else than it was announced.
-            replayed = Verdict::of(Code::CallNotJudged);
-        }
         let on_findings = !record.findings.is_empty();
         let decided_by_finding = record.findings.iter().any(|f| &*f.level == "deny" && *f.code == *verdict.code.name());
         if !decided_by_finding {

@@ -50,6 +50,7 @@ impl World {
             self.turn += 1;
             self.step = 1;
         }
+        let life = self.session.map(|id| id.0);
         if let Some(id) = self.session {
             if event == "closed" {
                 self.policy.close_session(id);
@@ -58,7 +59,7 @@ impl World {
                 self.policy.end_turn(id);
             }
         }
-        self.push(json!({"kind": "turn", "session": SESSION, "turn": self.turn, "event": event}));
+        self.push(json!({"kind": "turn", "session": SESSION, "life": life, "turn": self.turn, "event": event}));
     }
 
     fn judge(&mut self, raw: &'static str, facts: Option<Facts>, can_ask: bool) {
@@ -83,7 +84,7 @@ impl World {
         };
         let enforcement = enforce(verdict, self.config.mode, self.config.destructive_asks, can_ask);
         self.push(json!({
-            "kind": "decision", "session": SESSION, "turn": self.turn, "step": self.step, "number": self.calls,
+            "kind": "decision", "session": SESSION, "life": session.0, "turn": self.turn, "step": self.step, "number": self.calls,
             "call": "c", "tool": name, "class": tool.class.name(), "place": "agent", "facts": facts, "by": "judged",
             "at": "pre-execute", "decision": if verdict.denies() { "deny" } else { "allow" },
             "code": verdict.code.name(), "observations": verdict.observations.iter().map(Observation::name).collect::<Vec<_>>(),
@@ -106,7 +107,7 @@ impl World {
             None => Policy::new(Options::from(&self.config)).settle(SessionId(0), CallId(number), &arrival),
         };
         self.push(json!({
-            "kind": "settlement", "session": SESSION, "turn": self.turn, "step": self.step, "number": number,
+            "kind": "settlement", "session": SESSION, "life": self.session.map(|id| id.0), "turn": self.turn, "step": self.step, "number": number,
             "tool": "t", "class": tool.class.name(), "reached": reached, "isError": is_error,
             "outcome": settled.outcome.map(Outcome::name), "arrived": self.step,
             "observations": settled.observations.iter().map(Observation::name).collect::<Vec<_>>(),
@@ -322,7 +323,8 @@ fn an_end_is_an_end_and_a_repeated_record_is_counted() {
     after["seq"] = json!(seq + 1);
     after["order"] = json!(20_000);
     records.push(after);
-    assert_eq!(replay(&records).first.map(|first| first.field), Some("seq"));
+    let found = replay(&records);
+    assert_eq!((found.first, found.not_replayed), (None, BTreeMap::from([(AFTER_END, 1)])));
 }
 
 #[test]
