@@ -56,7 +56,7 @@ export function storable(record, load, order, stamp) {
   if (record.call !== undefined) all.call = foreign(record.call, /^[\w:.-]+$/)
   if (free) all.tool = foreign(record.tool, /^[\w-]+$/)
   return {
-    json: JSON.stringify(all),
+    json: JSON.stringify(all, said),
     order,
     kind,
     session: record.session ?? null,
@@ -64,6 +64,10 @@ export function storable(record, load, order, stamp) {
     standsIn: kind === 'lost',
   }
 }
+
+/** What is null, false or empty is not written: it reads the same when it is not there. @param {string} _ @param {unknown} value */
+const said = (_, value) =>
+  value === null || value === false || (Array.isArray(value) && value.length === 0) ? undefined : value
 
 /**
  * A text that somebody else chose, fit for a record. What is too long or holds other characters than such a text has could
