@@ -56,7 +56,7 @@ export function storable(record, load, order, stamp) {
   if (record.call !== undefined) all.call = foreign(record.call, /^[\w:.-]+$/)
   if (free) all.tool = foreign(record.tool, /^[\w-]+$/)
   return {
-    json: JSON.stringify(all, said),
+    json: JSON.stringify(told(all)),
     order,
     kind,
     session: record.session ?? null,
@@ -65,9 +65,19 @@ export function storable(record, load, order, stamp) {
   }
 }
 
-/** What is null, false or empty is not written: it reads the same when it is not there. @param {string} _ @param {unknown} value */
-const said = (_, value) =>
-  value === null || value === false || (Array.isArray(value) && value.length === 0) ? undefined : value
+/**
+ * What is null, false or empty is not written: it reads the same when it is not there. Only of the record itself, since in the
+ * configuration that a load record holds an empty list says something.
+ * @param {Record<string, any>} all
+ */
+function told(all) {
+  /** @type {Record<string, any>} */
+  const some = {}
+  for (const [key, value] of Object.entries(all)) {
+    if (value !== null && value !== false && !(Array.isArray(value) && value.length === 0)) some[key] = value
+  }
+  return some
+}
 
 /**
  * A text that somebody else chose, fit for a record. What is too long or holds other characters than such a text has could
