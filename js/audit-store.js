@@ -155,7 +155,8 @@ export class AuditStore {
       this.report.dropped += left
       this.report.waiting = 0
       const text = `${left} audit records could not be stored before the end; every rule was applied all the same`
-      this.#notice('audit end', text)
+      // Where there never was a storage, that has been said already.
+      this.#notice(this.report.layout === null ? 'audit missing' : 'audit end', text)
     }
     this.report.state = 'closed'
     await within(RELEASE_MAX, this.#release())
