@@ -13,13 +13,15 @@ import { Recorder } from '../../js/records.js'
 import { perRecordStorage } from './storage.js'
 
 /**
- * A gate with a session of its own.
+ * A gate without a host, for as many sessions as are wanted.
  * @param {import('../../js/records.js').Sink} sink
- * @param {object} [config]
+ * @param {object} [options]
+ * @param {any} [options.config]
+ * @param {() => number} [options.now] milliseconds since 1970
  */
-export function bareGate(sink, config = { mode: 'audit' }) {
+export function bareGate(sink, { config = { mode: 'audit' }, now } = {}) {
   const core = new Core(loadAddon(), config)
-  const recorder = new Recorder(sink, () => {})
+  const recorder = new Recorder(sink, () => {}, now)
   /** @type {any} */
   const position = new Position({
     governs: name => core.governs(name),
@@ -36,12 +38,7 @@ export function bareGate(sink, config = { mode: 'audit' }) {
     controlHidden: () => false,
     onCounted() {},
   })
-  const session = { id: `session-${process.pid}`, seq: 0 }
   let calls = 0
-  const event = (/** @type {string} */ type, /** @type {object} */ data) => {
-    session.seq += 1
-    gate.sessionEvent(session, { type, seq: session.seq - 1, data })
-  }
   recorder.record({
     kind: 'load',
     mode: core.info.mode,
@@ -53,26 +50,45 @@ export function bareGate(sink, config = { mode: 'audit' }) {
     platform: process.platform,
     reloadGapMs: null,
   })
-  return {
-    recorder,
-    event,
-    /** @param {number} turn @param {number} step @param {string} name @param {any} args */
-    async call(turn, step, name, args) {
-      calls += 1
-      const callId = `call_${calls}`
-      event('tool/call', { turn, step, callId, name })
-      const exec = { callId, rootCallId: callId, name, arguments: Object.freeze(args), agent: { session } }
-      await gate.preExecute(exec, () => ({ kind: 'allow' }))
-      gate.guard(exec)
-      const text = { content: [{ type: 'text', text: '# Search Results' }] }
-      await gate.execute(exec, async () => {
-        if (args.task !== undefined) gate.declared(exec, args.task)
-        return { isError: false, value: text }
-      })
-      await Promise.resolve()
-      gate.result(Object.freeze(exec), { isError: false, value: text })
-    },
+
+  /** @param {string} id */
+  function session(id) {
+    const session = { id, seq: 0 }
+    const event = (/** @type {string} */ type, /** @type {object} */ data) => {
+      session.seq += 1
+      gate.sessionEvent(session, { type, seq: session.seq - 1, data })
+    }
+    return {
+      event,
+      close: () => position.disposed(session),
+      /**
+       * One call with its result, as the host would bring it.
+       * @param {number} turn
+       * @param {number} step
+       * @param {string} name
+       * @param {any} args
+       * @param {{ text?: string, isError?: boolean }} [answer]
+       */
+      async call(turn, step, name, args, { text = '# Search Results', isError = false } = {}) {
+        calls += 1
+        const callId = `call_${calls}`
+        event('tool/call', { turn, step, callId, name })
+        const exec = { callId, rootCallId: callId, name, arguments: Object.freeze(args), agent: { session } }
+        const decision = await gate.preExecute(exec, () => ({ kind: 'allow' }))
+        const result = { isError, value: { content: [{ type: 'text', text }] } }
+        if (/** @type {any} */ (decision).kind === 'allow') {
+          gate.guard(exec)
+          await gate.execute(exec, async () => {
+            if (args.task !== undefined) gate.declared(exec, args.task)
+            return result
+          })
+          await Promise.resolve()
+          gate.result(Object.freeze(exec), result)
+        } else gate.result(Object.freeze(exec), { isError: true })
+      },
+    }
   }
+  return { core, recorder, session }
 }
 
 /** The real storage of the installed host. @param {string} root */
@@ -96,7 +112,7 @@ async function main() {
     notice() {},
   })
   store.attach(layout === 'single' ? await singleStorage(root) : perRecordStorage(root))
-  const gate = bareGate(store)
+  const session = bareGate(store).session(`session-${process.pid}`)
   process.stdout.write(`${store.load}\n`)
   let told = 0
   setInterval(() => {
@@ -106,11 +122,11 @@ async function main() {
   }, 5)
   const tool = (/** @type {string} */ raw) => `mcp__basic-memory__${raw}`
   for (let turn = 1; ; turn += 1) {
-    gate.event('turn/start', { turn })
-    await gate.call(turn, 1, 'bmpp__classify', { task: 'complex' })
-    await gate.call(turn, 2, tool('search_notes'), { query: 'x' })
-    await gate.call(turn, 3, tool('write_note'), { title: 'T', directory: 'd', content: '' })
-    gate.event('turn/end', { turn })
+    session.event('turn/start', { turn })
+    await session.call(turn, 1, 'bmpp__classify', { task: 'complex' })
+    await session.call(turn, 2, tool('search_notes'), { query: 'x' })
+    await session.call(turn, 3, tool('write_note'), { title: 'T', directory: 'd', content: '' })
+    session.event('turn/end', { turn })
     await new Promise(resolve => setTimeout(resolve, 1))
   }
 }

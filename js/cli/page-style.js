@@ -1,9 +1,9 @@
 /** The page's style sheet. Two palettes of the same names; the browser's preference chooses. */
 export const style = `
 :root{--bg:#fbfbfa;--card:#fff;--ink:#1d2126;--soft:#5b636d;--line:#e3e5e8;--accent:#2f6fb4;--good:#2e7d4f;--bad:#c2412d;
---warn:#9a6700;--read:#b9c4d0;--search:#6aa5d8;--control:#8f7cc3;--all:#c6d3e0;--badink:#fff}
+--warn:#9a6700;--read:#b9c4d0;--search:#33729f;--control:#735fae;--all:#c6d3e0;--badink:#fff}
 @media (prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1c2024;--ink:#e7e9ec;--soft:#9aa4af;--line:#2e343a;
---accent:#6aa9e9;--good:#5bb884;--bad:#e8705c;--warn:#d9a441;--read:#4c5763;--search:#3f7fb8;--control:#7a68b3;
+--accent:#6aa9e9;--good:#5bb884;--bad:#e8705c;--warn:#d9a441;--read:#4c5763;--search:#3a7cb4;--control:#7a68b3;
 --all:#3a4855;--badink:#1a0d0a}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:60rem;padding:1.25rem 1rem 3rem;background:var(--bg);color:var(--ink);
@@ -34,13 +34,14 @@ section details{margin:.6rem 0;padding:.6rem .75rem;background:var(--bg)}
 .right{background:var(--good)}.other{background:var(--warn)}.none{background:var(--read)}
 .stack .none{color:var(--ink)}
 .days{display:flex;align-items:flex-end;gap:3px;height:7rem;border-bottom:1px solid var(--line)}
-.day{flex:1;position:relative;height:100%;max-width:3rem}
-.day i{position:absolute;bottom:0;left:0;right:0;border-radius:3px 3px 0 0}
+.day{flex:1;position:relative;height:100%}
+.day i{position:absolute;bottom:0;left:50%;width:min(100%,3rem);transform:translateX(-50%);border-radius:3px 3px 0 0}
 .all{background:var(--all)}.some{background:var(--bad)}
 .axis{display:flex;justify-content:space-between;gap:.75rem;font-size:.82rem;flex-wrap:wrap}
 .key{font-size:.85rem;color:var(--soft);margin-bottom:.6rem}
 .key i{display:inline-block;width:.8rem;height:.8rem;border-radius:3px;vertical-align:-.08rem;margin-left:.6rem}
 .key i:first-child{margin-left:0}
+.key .c{width:1.2rem;height:1.2rem;line-height:1.2rem;vertical-align:-.25rem}
 .axis .key{margin:0}
 .facts{margin:0;padding-left:1.1rem}
 .facts li{margin:.3rem 0}
@@ -60,6 +61,8 @@ summary+.turn{margin-top:.5rem}
 .cells{display:flex;flex-wrap:wrap;gap:3px}
 .c{display:inline-block;width:1.35rem;height:1.35rem;border-radius:4px;font:600 .72rem/1.35rem ui-monospace,Menlo,Consolas,monospace;
 text-align:center;color:var(--ink);background:var(--read)}
+.turn small{flex-basis:100%}
+.cells{flex:1}
 .c.search{background:var(--search);color:#fff}.c.control{background:var(--control);color:#fff}
 .c.write{background:var(--good);color:var(--badink)}.c.bad{background:var(--bad);color:var(--badink)}
 footer{font-size:.85rem;margin-top:1.5rem}

@@ -56,7 +56,9 @@ ${turns(sum)}
 ${plainTable(
   'Sessions with the most',
   ['Session', audit ? 'Would be blocked' : 'Blocked'],
-  sum.bySession.map((/** @type {any} */ [id, b]) => [`<code>${safe(id)}</code>`, b.overridden + b.denied]),
+  sum.bySession
+    .slice(0, SESSIONS_LISTED)
+    .map((/** @type {any} */ [id, b]) => [`<code>${safe(id)}</code>`, b.overridden + b.denied]),
 )}
 ${plainTable(
   'Warned of and observed',
@@ -75,6 +77,9 @@ ${timeline(sum)}
 </html>
 `
 }
+
+/** Sessions in the table; the timeline below has more. */
+const SESSIONS_LISTED = 8
 
 /** @type {Record<string, string>} */
 const HEADINGS = {
@@ -182,13 +187,14 @@ function plainTable(title, head, rows) {
 }
 
 /** @param {any} sum */
-function timeline({ timeline: lines, timelineLeftOut }) {
+function timeline({ timeline: lines, timelineLeftOut, blocked }) {
+  const audit = blocked.overridden >= blocked.denied
   if (lines.length === 0) return ''
   const sessions = lines
     .toReversed()
     .map((/** @type {any} */ line, /** @type {number} */ index) => session(line, index < 3))
   const rest = timelineLeftOut > 0 ? `<p>${safe(count(timelineLeftOut, 'older session'))} not shown.</p>` : ''
-  return `<section><h2>Sessions</h2><p class="key"><i class="c read"></i> read <i class="c search"></i> search <i class="c control"></i> declaration <i class="c write"></i> write <i class="c bad"></i> blocked or would be</p>${sessions.join('')}${rest}</section>`
+  return `<section><h2>Sessions</h2><p class="key"><i class="c read">r</i> read <i class="c search">s</i> search <i class="c control">d</i> declaration <i class="c write">w</i> write <i class="c write">x</i> destructive <i class="c bad">!</i> ${audit ? 'would be blocked' : 'blocked'}</p>${sessions.join('')}${rest}</section>`
 }
 
 /** @param {any} line @param {boolean} open */
@@ -198,17 +204,27 @@ function session({ session: id, calls, leftOut }, open) {
   for (const call of calls) turns.set(call.turn, [...(turns.get(call.turn) ?? []), call])
   const bad = calls.filter(isBad).length
   const last = calls.at(-1)
-  const summary = `<code>${safe(id)}</code><span>${safe(when(last.time))}</span><span>${safe(count(calls.length + leftOut, 'call'))}${bad > 0 ? `, <b>${safe(bad)} blocked</b>` : ''}</span>`
+  const summary = `<code>${safe(id)}</code><span>${safe(when(last.time))}</span><span>${safe(count(calls.length + leftOut, 'call'))}${bad > 0 ? `, <b>${safe(bad)} ${wouldBe(calls)}</b>` : ''}</span>`
   const rows = [...turns].map(
     ([turn, of]) =>
-      `<div class="turn"><span class="no">turn ${safe(turn ?? '?')}</span><span class="cells">${of.map(cell).join('')}</span></div>`,
+      `<div class="turn"><span class="no">turn ${safe(turn ?? '?')}</span><span class="cells">${of.map(cell).join('')}${reasons(of)}</span></div>`,
   )
   const before = leftOut > 0 ? `<p>${safe(count(leftOut, 'earlier call'))} not shown.</p>` : ''
   return `<details${open ? ' open' : ''}><summary>${summary}</summary>${before}${rows.join('')}</details>`
 }
 
+/** @param {any[]} calls */
+const wouldBe = calls =>
+  calls.some(({ enforcement }) => enforcement === 'overridden') ? 'would be blocked' : 'blocked'
+
 /** @param {any} call */
 const isBad = ({ decision, enforcement }) => decision === 'deny' || enforcement === 'denied'
+
+/** Why calls of a turn were blocked: a phone has no pointer to rest on a cell. @param {any[]} calls */
+function reasons(calls) {
+  const all = calls.filter(isBad).map(({ tool, code }) => `${safe(tool)}: ${safe(code)}`)
+  return all.length === 0 ? '' : `<small>${[...new Set(all)].join('<br>')}</small>`
+}
 
 /** @param {any} call */
 function cell(call) {

@@ -106,7 +106,8 @@ impl<'f> Selection<'f> {
                 }
                 taken
             }
-            Kind::Settlement => call().is_some_and(|call| self.open.remove(&call)),
+            // What a result brought to light is observed on the settlement alone.
+            Kind::Settlement => call().is_some_and(|call| self.open.remove(&call)) || filter.decision(record),
             _ => false,
         }
     }
@@ -161,6 +162,13 @@ mod tests {
         let other = json!({"kind": "settlement", "code": null, "number": 8});
         let turn = json!({"kind": "turn", "code": null, "number": null});
         let filter = json!({"codes": ["CLASSIFICATION_REQUIRED"]});
+        let observed = json!({"kind": "settlement", "code": null, "decision": null, "enforcement": null, "number": 9, "observations": ["RECALL_EMPTY"]});
+        assert_eq!(taken(&json!({"codes": ["RECALL_EMPTY"]}), &[json!({}), observed]), [false, true]);
+        let quiet = json!({"observations": []});
+        let mut settlement = settlement;
+        settlement["observations"] = quiet["observations"].clone();
+        let mut other = other;
+        other["observations"] = quiet["observations"].clone();
         assert_eq!(taken(&filter, &[json!({}), turn.clone(), other.clone(), settlement]), [true, false, false, true]);
         assert_eq!(taken(&json!({}), &[turn, other]), [true, true]);
     }
