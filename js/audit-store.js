@@ -149,15 +149,20 @@ export class AuditStore {
   async #end() {
     await within(this.#limits.drain, this.#drain())
     clearTimeout(this.#timer)
-    this.#service = undefined
     const left = this.report.waiting
     if (left > 0) {
       this.report.dropped += left
       this.report.waiting = 0
-      const text = `${left} audit records could not be stored before the end; every rule was applied all the same`
       // Where there never was a storage, that has been said already.
-      this.#notice(this.report.layout === null ? 'audit missing' : 'audit end', text)
+      if (this.#service === undefined && this.report.layout === null) this.#missing(left)
+      else {
+        this.#notice(
+          'audit end',
+          `${left} audit records could not be stored before the end; every rule was applied all the same`,
+        )
+      }
     }
+    this.#service = undefined
     this.report.state = 'closed'
     await within(RELEASE_MAX, this.#release())
   }
@@ -224,7 +229,7 @@ export class AuditStore {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      if (this.#service === undefined) this.#missing()
+      if (this.#service === undefined) this.#missing(this.report.waiting)
       else if (this.#domain === undefined) this.#opening = this.#open(this.#service)
       else void this.#pump()
     }, delay)
@@ -232,12 +237,15 @@ export class AuditStore {
     this.#timer.unref()
   }
 
-  /** There is nowhere to write to. Nothing is said before a call was judged: services may still come while the host boots. */
-  #missing() {
+  /**
+   * There is nowhere to write to. Nothing is said before a call was judged: services may still come while the host boots.
+   * @param {number} waiting
+   */
+  #missing(waiting) {
     if (!this.#judged) return
     this.#notice(
       'audit missing',
-      `this host offers no storageDomain service: ${this.report.waiting} audit records wait in memory and are lost at the end; every rule is still applied`,
+      `this host offers no storageDomain service: ${waiting} audit records wait in memory and are lost at the end; every rule is still applied`,
     )
   }
 

@@ -177,7 +177,10 @@ export function when(ms) {
 }
 
 /** The UTC day of a number of days since 1970. @param {number} day */
-export const dayOf = day => new Date(day * 86_400_000).toISOString().slice(0, 10)
+export function dayOf(day) {
+  const date = new Date(day * 86_400_000)
+  return Number.isNaN(date.getTime()) ? 'no day' : date.toISOString().slice(0, 10)
+}
 
 /**
  * What could not be read, for people.

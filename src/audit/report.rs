@@ -212,7 +212,10 @@ impl Adding {
             Kind::Decision => self.decision(record),
             Kind::Settlement => self.settlement(record),
             Kind::Turn => self.turn(record),
-            Kind::Lost => self.report.lost += record.seq.saturating_sub(record.from.unwrap_or(record.seq)) + 1,
+            Kind::Lost => {
+                let more = record.seq.saturating_sub(record.from.unwrap_or(record.seq));
+                self.report.lost = self.report.lost.saturating_add(more).saturating_add(1);
+            }
             Kind::Load => {
                 if let Some(host) = record.host.as_deref() {
                     self.report.hosts.insert(host.to_owned());

@@ -158,18 +158,20 @@ mod tests {
 
     #[test]
     fn a_settlement_goes_with_its_decision() {
-        let settlement = json!({"kind": "settlement", "code": null, "decision": null, "enforcement": null});
-        let other = json!({"kind": "settlement", "code": null, "number": 8});
+        let with = |observations: &[&str]| {
+            json!({
+                "kind": "settlement", "code": null, "decision": null, "enforcement": null, "observations": observations,
+            })
+        };
+        let settlement = with(&[]);
+        let mut other = with(&[]);
+        other["number"] = json!(8);
         let turn = json!({"kind": "turn", "code": null, "number": null});
         let filter = json!({"codes": ["CLASSIFICATION_REQUIRED"]});
-        let observed = json!({"kind": "settlement", "code": null, "decision": null, "enforcement": null, "number": 9, "observations": ["RECALL_EMPTY"]});
-        assert_eq!(taken(&json!({"codes": ["RECALL_EMPTY"]}), &[json!({}), observed]), [false, true]);
-        let quiet = json!({"observations": []});
-        let mut settlement = settlement;
-        settlement["observations"] = quiet["observations"].clone();
-        let mut other = other;
-        other["observations"] = quiet["observations"].clone();
         assert_eq!(taken(&filter, &[json!({}), turn.clone(), other.clone(), settlement]), [true, false, false, true]);
+        // What a result brought to light is observed on the settlement alone.
+        let filter = json!({"codes": ["RECALL_EMPTY"]});
+        assert_eq!(taken(&filter, &[json!({}), with(&["RECALL_EMPTY"]), other.clone()]), [false, true, false]);
         assert_eq!(taken(&json!({}), &[turn, other]), [true, true]);
     }
 }

@@ -9,19 +9,16 @@
 //! may have changed a turn, so a session is replayed again only from where its next turn begins or its last one ended.
 //! A gap is no contradiction.
 
+mod rules;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::record::{Kind, Record, SCHEMA};
 use super::trail::Tally;
-use crate::argument::Facts;
-use crate::config::{Config, LookupEvidence, POLICY_VERSION, Raw};
-use crate::evidence::{Outcome, Status};
-use crate::policy::{Arrival, CallId, Options, Policy, Position, ReadCall, SessionId, Task, TurnId};
-use crate::reason::{Code, Observation, Observations};
-use crate::tool::{Namespace, Tool};
-use crate::verdict::{Enforcement, Verdict, enforce};
+use crate::policy::SessionId;
+use rules::{Checked, Rules};
 
 /// Gaps that are named; more are only counted.
 const NAMED: usize = 50;
@@ -163,7 +160,7 @@ impl Verification {
 
     fn gap(&mut self, record: &Record<'_>, from: u64, to: u64, why: &str) {
         self.gaps += 1;
-        self.missing += to - from + 1;
+        self.missing = self.missing.saturating_add(to.saturating_sub(from).saturating_add(1));
         if self.gaps_at.len() < NAMED {
             self.gaps_at.push(Gap { load: record.load.to_string(), from, to, why: why.to_owned() });
         }
@@ -175,12 +172,7 @@ impl Verification {
 }
 
 const NO_LOAD: &str = "the load's own record is not there, so its configuration is not known";
-const OTHER_POLICY: &str = "made by another policy version";
-const NO_CONFIG: &str = "made with a configuration that this version does not read";
-const AFTER_GAP: &str = "behind a gap, before the session's next turn";
 const AFTER_END: &str = "of calls that were under way when the plugin was unloaded";
-const NOT_JUDGED: &str = "not a call of the policy";
-const OTHER_WORDS: &str = "in words of another version";
 
 /// One load of the plugin.
 #[derive(Debug)]
@@ -200,15 +192,6 @@ impl Default for Load {
     }
 }
 
-#[derive(Debug)]
-struct Rules {
-    config: Config,
-    namespace: Namespace,
-    policy: Policy,
-    /// Calls that wait for a human's answer.
-    asked: HashSet<u32>,
-}
-
 /// A session of a load.
 #[derive(Debug, Default)]
 struct Session {
@@ -226,10 +209,10 @@ impl Load {
             return false;
         }
         let (first, why) = match record.kind {
-            Kind::Lost => (record.from.unwrap_or(record.seq), record.why.as_deref()),
+            Kind::Lost => (record.from.unwrap_or(record.seq).min(record.seq), record.why.as_deref()),
             _ => (record.seq, None),
         };
-        let expected = self.seq + 1;
+        let expected = self.seq.saturating_add(1);
         if first > expected {
             found.gap(record, expected, first - 1, if self.seq == 0 { "beginning" } else { "unknown" });
             self.forget();
@@ -322,202 +305,6 @@ impl Load {
             rules.policy.end_turn(number);
         }
     }
-}
-
-enum Checked {
-    Follows,
-    OnFindings,
-    Skipped(&'static str),
-}
-
-impl Rules {
-    fn of(record: &Record<'_>) -> Result<Rules, &'static str> {
-        if record.policy.as_deref() != Some(POLICY_VERSION) {
-            return Err(OTHER_POLICY);
-        }
-        let raw = record.config.as_ref().map_or(Raw::Undefined, Raw::from);
-        let config = Config::read(&raw).map_err(|_| NO_CONFIG)?;
-        let policy = Policy::new(Options::from(&config));
-        Ok(Rules { namespace: config.namespace(), policy, config, asked: HashSet::new() })
-    }
-
-    fn decision(&mut self, record: &Record<'_>, session: Option<&mut Session>) -> Result<Checked, Differs> {
-        let enforcement = record.enforcement.as_deref().unwrap_or_default();
-        let by = record.by.as_deref().unwrap_or_default();
-        if by != "judged" {
-            return self.at_a_door(record, by, enforcement);
-        }
-        let Some(tool) = self.tool(record) else { return Ok(Checked::Skipped(NOT_JUDGED)) };
-        let Some(number) = record.number else { return Ok(Checked::Skipped(NOT_JUDGED)) };
-        differ("class", record.class.as_deref().unwrap_or_default(), tool.class.name())?;
-        let (Some(position), Some(facts)) = (self.position(record, session), facts(record, tool)) else {
-            return Ok(Checked::Skipped(OTHER_WORDS));
-        };
-        let Ok(position) = position else { return Ok(Checked::Skipped(AFTER_GAP)) };
-        let control_hidden = record.control_hidden;
-        let replayed = self.policy.judge_read(ReadCall { id: CallId(number), tool, facts, position, control_hidden });
-        let Some(verdict) = recorded_verdict(record) else { return Ok(Checked::Skipped(OTHER_WORDS)) };
-        let on_findings = !record.findings.is_empty();
-        let decided_by_finding = record.findings.iter().any(|f| &*f.level == "deny" && *f.code == *verdict.code.name());
-        if !decided_by_finding {
-            differ("code", verdict.code.name(), replayed.code.name())?;
-        }
-        let decision = if verdict.denies() { "deny" } else { "allow" };
-        differ("decision", record.decision.as_deref().unwrap_or_default(), decision)?;
-        differ("classification", verdict.classification.name(), replayed.classification.name())?;
-        differ("lookup", verdict.recall.name(), replayed.recall.name())?;
-        if !on_findings {
-            differ("observations", &names(verdict.observations), &names(replayed.observations))?;
-        }
-        // The code that stands in the record is what was enforced, whichever side decided it.
-        let enforced = Verdict { code: verdict.code, destructive: replayed.destructive, ..replayed };
-        let replayed = enforce(enforced, self.config.mode, self.config.destructive_asks, record.can_ask);
-        differ("enforcement", enforcement, replayed.name())?;
-        if replayed == Enforcement::Asked {
-            self.asked.insert(number);
-        } else {
-            self.asked.remove(&number);
-        }
-        Ok(if on_findings { Checked::OnFindings } else { Checked::Follows })
-    }
-
-    /// Where a call stood, `Err` where its session is not known because of a gap, `None` in words of another version. A
-    /// turn that cannot be followed is not known until the next one.
-    fn position(&mut self, record: &Record<'_>, session: Option<&mut Session>) -> Option<Result<Position, ()>> {
-        match (record.place.as_deref()?, session) {
-            ("no-agent", _) => Some(Ok(Position::NoAgent)),
-            ("unknown", _) => Some(Ok(Position::Unknown)),
-            ("agent", Some(session)) => {
-                if !session.known {
-                    return Some(Err(()));
-                }
-                let host = record.turn.map(TurnId::Host);
-                let turn = host.or(record.counted_turn.map(TurnId::Counted));
-                let (Some(turn), Some(step)) = (turn, record.step) else {
-                    session.known = false;
-                    return None;
-                };
-                let id = *session.id.get_or_insert_with(|| self.policy.open_session());
-                Some(Ok(Position::At { session: id, turn, step }))
-            }
-            _ => None,
-        }
-    }
-
-    /// What was refused or found behind the judging.
-    fn at_a_door(&mut self, record: &Record<'_>, by: &str, enforcement: &str) -> Result<Checked, Differs> {
-        let Some(verdict) = recorded_verdict(record) else { return Ok(Checked::Skipped(OTHER_WORDS)) };
-        match by {
-            "refused" => {
-                differ("code", verdict.code.name(), Code::CallNotJudged.name())?;
-                differ("enforcement", enforcement, "denied")?;
-            }
-            "unapproved" => {
-                let asked = record.number.is_some_and(|number| self.asked.remove(&number));
-                differ("enforcement", enforcement, if asked { "denied" } else { "nothing was asked" })?;
-            }
-            "otherwise" => {
-                differ("code", verdict.code.name(), Code::CallNotJudged.name())?;
-                differ("enforcement", enforcement, "overridden")?;
-            }
-            "failed" => differ("code", verdict.code.name(), Code::PolicyInternalError.name())?,
-            "out-of-scope" => differ("code", verdict.code.name(), Code::AllowOutOfScope.name())?,
-            _ => return Ok(Checked::Skipped(OTHER_WORDS)),
-        }
-        Ok(Checked::Follows)
-    }
-
-    fn settlement(&mut self, record: &Record<'_>, session: Option<&mut Session>) -> Result<Checked, Differs> {
-        let Some(number) = record.number else { return Ok(Checked::Skipped(NOT_JUDGED)) };
-        self.asked.remove(&number);
-        let recorded = record.outcome.as_deref().unwrap_or("none");
-        let outcome = Outcome::ALL.into_iter().find(|o| o.name() == recorded);
-        if outcome.is_none() && recorded != "none" {
-            return Ok(Checked::Skipped(OTHER_WORDS));
-        }
-        let Some(observations) = observations(record) else { return Ok(Checked::Skipped(OTHER_WORDS)) };
-        let Some(session) = session else {
-            // A call without a place has no turn in which it could count.
-            differ("outcome", recorded, "none")?;
-            return Ok(Checked::Follows);
-        };
-        if !session.known {
-            return Ok(Checked::Skipped(AFTER_GAP));
-        }
-        let Some(id) = session.id else {
-            differ("outcome", recorded, "none")?;
-            return Ok(Checked::Follows);
-        };
-        let arrival = Arrival {
-            reached: record.reached,
-            is_error: record.is_error,
-            status: Status::None,
-            declared: match record.declared.as_deref() {
-                Some("simple") => Some(Task::Simple),
-                Some("complex") => Some(Task::Complex),
-                _ => None,
-            },
-            step: record.arrived.unwrap_or_default(),
-        };
-        let by_flag = if record.is_error { Outcome::Failed } else { Outcome::Succeeded };
-        let by_flag_alone = record.is_error || self.config.lookup_evidence == LookupEvidence::Flag;
-        let settled = self.policy.settle_read(id, CallId(number), &arrival, || match outcome {
-            // What the status part proved is a recorded input, where it was looked at.
-            Some(outcome @ (Outcome::Failed | Outcome::Succeeded)) if !by_flag_alone => (outcome, observations),
-            _ => (by_flag, Observations::NONE),
-        });
-        differ("outcome", recorded, settled.outcome.map_or("none", Outcome::name))?;
-        differ("observations", &names(observations), &names(settled.observations))?;
-        Ok(Checked::Follows)
-    }
-
-    /// The tool of a governed name.
-    fn tool(&self, record: &Record<'_>) -> Option<Tool> {
-        self.namespace.resolve(record.tool.as_deref()?)
-    }
-}
-
-/// What the record says of a write's arguments; `None` in words of another version.
-#[allow(clippy::option_option, reason = "no facts, and facts that cannot be read, are two things")]
-fn facts(record: &Record<'_>, tool: Tool) -> Option<Option<Facts>> {
-    if !tool.class.writes() {
-        return Some(None);
-    }
-    match record.facts.as_deref()? {
-        "malformed" => Some(Some(Facts::Malformed)),
-        "creates" => Some(Some(Facts::Read { creates: true })),
-        "changes" => Some(Some(Facts::Read { creates: false })),
-        _ => None,
-    }
-}
-
-/// The verdict that a decision record states; `None` where it is in words of another version.
-fn recorded_verdict(record: &Record<'_>) -> Option<Verdict> {
-    let code = Code::ALL.iter().find(|code| Some(code.name()) == record.code.as_deref())?;
-    let classification = record.classification.as_deref().unwrap_or("unknown");
-    let lookup = record.lookup.as_deref().unwrap_or("none");
-    Some(Verdict {
-        code: *code,
-        destructive: record.class.as_deref() == Some("destructive"),
-        classification: crate::policy::Classification::ALL.into_iter().find(|c| c.name() == classification)?,
-        recall: crate::policy::Recall::ALL.into_iter().find(|r| r.name() == lookup)?,
-        observations: observations(record)?,
-    })
-}
-
-fn observations(record: &Record<'_>) -> Option<Observations> {
-    record.observations.iter().try_fold(Observations::NONE, |set, name| {
-        let observation = Observation::ALL.iter().find(|o| o.name() == &**name)?;
-        Some(set.with(*observation))
-    })
-}
-
-fn names(observations: Observations) -> String {
-    observations.iter().map(Observation::name).collect::<Vec<_>>().join(", ")
-}
-
-fn differ(field: &'static str, recorded: &str, replayed: &str) -> Result<(), Differs> {
-    if recorded == replayed { Ok(()) } else { Err((field, recorded.to_owned(), replayed.to_owned())) }
 }
 
 #[cfg(test)]

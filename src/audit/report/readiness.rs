@@ -81,8 +81,8 @@ fn mend(report: &Report) -> Option<String> {
             count(unknown, "call")
         ));
     }
-    let missing = report.lost + report.tally.broken;
-    (missing * 20 > report.tally.records).then(|| {
+    let missing = report.lost.saturating_add(report.tally.broken);
+    (missing.saturating_mul(20) > report.tally.records).then(|| {
         format!("Mend first: {} of this trail are lost or broken, too many to judge by.", count(missing, "record"))
     })
 }

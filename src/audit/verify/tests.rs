@@ -1,5 +1,12 @@
+use super::rules::{NO_CONFIG, OTHER_POLICY, OTHER_WORDS};
 use super::*;
+use crate::argument::Facts;
 use crate::audit::record::Record;
+use crate::config::{Config, POLICY_VERSION, Raw};
+use crate::evidence::{Outcome, Status};
+use crate::policy::{Arrival, CallId, Options, Policy, Position, ReadCall, Task, TurnId};
+use crate::reason::{Observation, Observations};
+use crate::tool::Tool;
 use crate::verdict::enforce;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -325,6 +332,16 @@ fn an_end_is_an_end_and_a_repeated_record_is_counted() {
     records.push(after);
     let found = replay(&records);
     assert_eq!((found.first, found.not_replayed), (None, BTreeMap::from([(AFTER_END, 1)])));
+}
+
+#[test]
+fn numbers_that_nobody_writes_do_no_harm() {
+    for (from, seq) in [(100, 5), (0, u64::MAX), (u64::MAX, u64::MAX)] {
+        let lost = json!({"bmpp": 1, "kind": "lost", "load": "l", "seq": seq, "order": u64::MAX, "time": u64::MAX, "from": from});
+        let mut records = one(COMPLEX_WRITE);
+        records.insert(1, lost);
+        assert!(replay(&records).gaps > 0);
+    }
 }
 
 #[test]
