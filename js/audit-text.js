@@ -9,7 +9,7 @@ const SCHEMA = 1
 const ORDERS_PER_MS = 1024
 /** Digits of a position in base 36: room for any safe integer. */
 const ORDER_DIGITS = 11
-/** Characters of a text that somebody else chose: a session id, a call id, a name that a model made up. */
+/** Characters of a text that somebody else chose: a session id, a call id. */
 const FOREIGN_MAX = 128
 
 /**
@@ -50,11 +50,8 @@ export function storable(record, load, order, stamp) {
   const { kind, seq, time, ...more } = record
   /** @type {Record<string, any>} */
   const all = { bmpp: SCHEMA, kind, load, seq, order, time, ...more, ...stamp }
-  // Only what the policy has on no list can be a name that nobody but a model chose.
-  const free = record.class === 'unknown' || record.class === 'out-of-scope'
   if (record.session !== undefined) all.session = foreign(record.session, /^[^\p{C}\p{Z}]+$/u)
   if (record.call !== undefined) all.call = foreign(record.call, /^[\w:.-]+$/)
-  if (free) all.tool = foreign(record.tool, /^[\w-]+$/)
   return {
     json: JSON.stringify(told(all)),
     order,
@@ -81,7 +78,7 @@ function told(all) {
 
 /**
  * A text that somebody else chose, fit for a record. What is too long or holds other characters than such a text has could
- * say something, so only its readable beginning and a digest that tells it from others are kept.
+ * say something, so only a digest that tells it from others is kept.
  * @param {unknown} text
  * @param {RegExp} shape
  */
@@ -89,6 +86,5 @@ function foreign(text, shape) {
   if (text === null || text === undefined) return null
   const whole = String(text).toWellFormed()
   if (whole.length <= FOREIGN_MAX && shape.test(whole)) return whole
-  const beginning = /^(?:mcp__[\w-]{1,32}?__)?/.exec(whole)?.[0] ?? ''
-  return `${beginning}~${createHash('sha256').update(whole).digest('hex').slice(0, 16)}`
+  return `~${createHash('sha256').update(whole).digest('hex').slice(0, 16)}`
 }

@@ -36,6 +36,7 @@ export class Core {
   #enforcements
   #facts
   #hashes
+  #outOfScope
 
   /**
    * @param {Addon} addon
@@ -58,9 +59,7 @@ export class Core {
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
     this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
-    const { destructive: _, ...outside } = addon.describe(addon.wordOfCode('ALLOW_OUT_OF_SCOPE'))
-    /** The verdict on a call that is not governed. */
-    this.outside = outside
+    this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
 
   /** Frees the policy. */
@@ -180,6 +179,12 @@ export class Core {
     if (this.#described.size >= NAMES_MAX) this.#described.clear()
     this.#described.set(word, described)
     return described
+  }
+
+  /** The verdict on a call that is not governed. */
+  get outside() {
+    const { destructive: _, ...verdict } = this.describe(this.#outOfScope)
+    return verdict
   }
 
   /** @param {string} code */

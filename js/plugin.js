@@ -3,6 +3,7 @@
  * call passes between the first listener and the last.
  */
 import { readFileSync } from 'node:fs'
+import { plain } from './arguments.js'
 import { followStorage, followUnload } from './audit-host.js'
 import { AuditStore } from './audit-store.js'
 import { controlTool } from './control.js'
@@ -190,7 +191,8 @@ function mount(ctx, core, operator, given, report, config) {
     kind: 'load',
     mode: report.mode,
     profile: report.profile,
-    config: config ?? {},
+    // A copy: whoever hears of the record must not get at the row's own object.
+    config: plain(config ?? {}) ?? {},
     standing: report.host.standing,
     pid: process.pid,
     node: process.version,

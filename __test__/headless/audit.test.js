@@ -150,7 +150,7 @@ test('nothing of a note, an argument or a secret is in any file that was written
         [call.write[0], note()],
         [call.remove[0], { identifier: mark('identifier') }],
       ],
-      [[`mcp__basic-memory__${mark('tool')} with words`, { a: mark('unknown') }, mark('callid and words')]],
+      [['mcp__basic-memory__new_tool', { a: mark('unknown') }, mark('callid and words')]],
     ]
     for (const config of [{ pathRedaction: 'hash', auditLevel: 'verbose' }, {}]) {
       const run = await playDsh({ home, conversation: [turn(), turn()], config, patches: [storageRows(home)] })

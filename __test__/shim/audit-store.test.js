@@ -279,12 +279,7 @@ describe('a stored record', () => {
   })
 
   test('holds no text that somebody else chose and that could say something', () => {
-    const free = { kind: 'decision', class: 'unknown' }
     for (const [record, field, expected] of [
-      [{ ...free, tool: 'mcp__bm__the password is x' }, 'tool', /^mcp__bm__~[0-9a-f]{16}$/],
-      [{ ...free, tool: 'x'.repeat(500) }, 'tool', /^~[0-9a-f]{16}$/],
-      [{ ...free, tool: 'mcp__bm__new_tool' }, 'tool', /^mcp__bm__new_tool$/],
-      [{ kind: 'decision', class: 'write', tool: 'mcp__bm__odd name' }, 'tool', /^mcp__bm__odd name$/],
       [{ kind: 'decision', call: 'call_1' }, 'call', /^call_1$/],
       [{ kind: 'decision', call: 'my secret' }, 'call', /^~[0-9a-f]{16}$/],
       [{ kind: 'turn', session: 'a/b\ud800' }, 'session', /^(a\/b\ufffd|~[0-9a-f]{16})$/],

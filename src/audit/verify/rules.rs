@@ -9,7 +9,7 @@ use crate::config::{Config, LookupEvidence, POLICY_VERSION, Raw};
 use crate::evidence::{Outcome, Status};
 use crate::policy::{Arrival, CallId, Options, Policy, Position, ReadCall, Task, TurnId};
 use crate::reason::{Code, Observation, Observations};
-use crate::tool::{Namespace, Tool};
+use crate::tool::{Class, Namespace, Tool};
 use crate::verdict::{Enforcement, Verdict, enforce};
 
 pub(super) const OTHER_POLICY: &str = "made by another policy version";
@@ -57,9 +57,8 @@ impl Rules {
         if by != "judged" {
             return self.at_a_door(record, by, enforcement);
         }
-        let Some(tool) = self.tool(record) else { return Ok(Checked::Skipped(NOT_JUDGED)) };
         let Some(number) = record.number else { return Ok(Checked::Skipped(NOT_JUDGED)) };
-        differ("class", record.class.as_deref().unwrap_or_default(), tool.class.name())?;
+        let Some(tool) = self.tool(record)? else { return Ok(Checked::Skipped(NOT_JUDGED)) };
         let (Some(position), Some(facts)) = (self.position(record, session), facts(record, tool)) else {
             return Ok(Checked::Skipped(OTHER_WORDS));
         };
@@ -186,9 +185,16 @@ impl Rules {
         Ok(Checked::Follows)
     }
 
-    /// The tool of a governed name.
-    fn tool(&self, record: &Record<'_>) -> Option<Tool> {
-        self.namespace.resolve(record.tool.as_deref()?)
+    /// The tool of a governed name. A name that is none in the host's alphabet was made to fit for the record, so where
+    /// one of the two sides has the tool on no list, the record's class is believed.
+    fn tool(&self, record: &Record<'_>) -> Result<Option<Tool>, Differs> {
+        let (Some(name), Some(recorded)) = (record.tool.as_deref(), record.class.as_deref()) else { return Ok(None) };
+        let Some(tool) = self.namespace.resolve(name) else { return Ok(None) };
+        let Some(class) = Class::ALL.into_iter().find(|class| class.name() == recorded) else { return Ok(None) };
+        if class != Class::Unknown && tool.class != Class::Unknown {
+            differ("class", recorded, tool.class.name())?;
+        }
+        Ok(Some(Tool { class, ..tool }))
     }
 }
 
