@@ -109,6 +109,11 @@ export class AuditStore {
 
   /** Queues a record. Never waits, and does no work that grows with anything. @param {AuditRecord} record */
   record(record) {
+    if (this.#closing !== undefined) {
+      // A call that outlived its gate: the storage has been let go, or is being.
+      this.report.dropped += 1
+      return
+    }
     this.#queue.push(record)
     this.#judged ||= record.kind === 'decision'
     this.report.waiting += 1

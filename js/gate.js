@@ -701,7 +701,9 @@ export class Gate {
     try {
       const enforcement = denied ? 'denied' : 'overridden'
       const at = /** @type {Stage} */ (stage)
-      const tool = this.#core.tool(name)
+      // The core may be what failed, so it is not asked what the tool is.
+      const free = this.#core.isFree(name)
+      const tool = { id: 0, class: free ? 'read' : 'unknown', writes: !free }
       this.#recordDecision(exec, name, tool, 'unknown', this.#core.internalError, enforcement, at, 'failed')
     } catch {
       // It has been told on standard error; there is nothing more that can be done.

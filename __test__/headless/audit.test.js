@@ -15,7 +15,7 @@ const kinds = records => records.map(({ kind }) => kind)
 
 test('a run leaves a trail that begins with the load, ends with the unload, and follows from itself', async () => {
   await withTempDir(async home => {
-    const run = await playDsh({ home, conversation, patches: [storageRows(home)] })
+    const run = await playDsh({ home, conversation })
     expect(run).toMatchObject({ code: 0, notices: [UNVERIFIED] })
     const records = recordsOf(home)
     expect(records[0]).toMatchObject({
@@ -45,14 +45,12 @@ test('a run leaves a trail that begins with the load, ends with the unload, and 
 
 test('a session that a second process resumes goes on in the same trail, in order', async () => {
   await withTempDir(async home => {
-    const patches = [storageRows(home)]
-    const first = await playDsh({ home, conversation: [[[call.complex], [call.search], [call.write]]], patches })
+    const first = await playDsh({ home, conversation: [[[call.complex], [call.search], [call.write]]] })
     const { session } = first.decisions[0]
     const agent = { id: 'main', resumeSessionId: session, provider: 'deepseek-official', model: 'deepseek-v4-flash' }
     const resume = text => ({
       home,
       patches: [
-        storageRows(home),
         [
           { id: 'headless-runner', disabled: true },
           { id: 'agent-loop', config: { agents: [{ ...agent, cwd: join(home, 'work') }] } },
@@ -74,17 +72,11 @@ test('a session that a second process resumes goes on in the same trail, in orde
 
 test('two processes at once on one home: what is left follows, and nothing is broken', async () => {
   await withTempDir(async home => {
-    const play = () => playDsh({ home, conversation, patches: [storageRows(home)] })
+    const play = () => playDsh({ home, conversation })
     // Each needs a folder of its own for all but the storage.
     const runs = await Promise.all([
       play(),
-      withTempDir(other =>
-        playDsh({
-          home: other,
-          conversation,
-          patches: [storageRows(home)],
-        }),
-      ),
+      withTempDir(other => playDsh({ home: other, conversation, storage: false, patches: [storageRows(home)] })),
     ])
     expect(runs.map(({ code }) => code)).toEqual([0, 0])
     // The medium is one file that the last writer replaces: the load of one of them may be missing, whole or in part.
@@ -97,7 +89,11 @@ test('two processes at once on one home: what is left follows, and nothing is br
 
 test('without storage every rule is applied, and it is said once that the trail is lost', async () => {
   await withTempDir(async home => {
-    const run = await playDsh({ home, conversation: [[[call.write], [call.simple], [call.write]]] })
+    const run = await playDsh({
+      home,
+      conversation: [[[call.write], [call.simple], [call.write]]],
+      storage: false,
+    })
     expect(run.verdicts).toEqual([
       'write_note CLASSIFICATION_REQUIRED denied',
       'classify ALLOW_CONTROL allowed',
@@ -116,7 +112,7 @@ test('without storage every rule is applied, and it is said once that the trail 
 test('auditLevel off keeps nothing and says nothing', async () => {
   await withTempDir(async home => {
     const config = { auditLevel: 'off' }
-    const run = await playDsh({ home, conversation: [[[call.write]]], config, patches: [storageRows(home)] })
+    const run = await playDsh({ home, conversation: [[[call.write]]], config })
     expect(run).toMatchObject({
       code: 0,
       notices: [UNVERIFIED],
@@ -153,7 +149,7 @@ test('nothing of a note, an argument or a secret is in any file that was written
       [['mcp__basic-memory__new_tool', { a: mark('unknown') }, mark('callid and words')]],
     ]
     for (const config of [{ pathRedaction: 'hash', auditLevel: 'verbose' }, {}]) {
-      const run = await playDsh({ home, conversation: [turn(), turn()], config, patches: [storageRows(home)] })
+      const run = await playDsh({ home, conversation: [turn(), turn()], config })
       expect(run.code).toBe(0)
       for (const text of run.notices) for (const made of marks) expect(text).not.toContain(made)
     }

@@ -197,6 +197,18 @@ test('a storage that hangs holds up nobody: the queue stays bounded and the end 
   expect(notices.at(-1)).toMatch(/^audit end: \d+ audit records could not be stored/)
 })
 
+test('what comes after the end is counted, and no more', async () => {
+  const storage = memoryStorage()
+  const { store, add, notices } = makeStore()
+  store.attach(storage)
+  add(3)
+  await store.close()
+  add(2)
+  await delay(60)
+  expect(store.report).toMatchObject({ state: 'closed', persisted: 3, waiting: 0, dropped: 2 })
+  expect(notices).toEqual([])
+})
+
 test('without a storage nothing is said until a call was judged, and then how many wait', async () => {
   const { store, add, notices } = makeStore()
   store.record({ kind: 'load', seq: 1, time: 1 })
