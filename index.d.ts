@@ -8,6 +8,24 @@ export declare function addonVersion(): string
 export declare function approvalReason(name: string, tool: number, word: number, args: unknown): string
 
 /**
+ * Takes old records out: `request` is `{keep?, since?, dryRun}`. Returns what was done, as JSON. Nobody may have the
+ * trail open.
+ */
+export declare function auditPrune(storages: string, request: string, onProgress: OnProgress): string
+
+/** Adds the trail up, as JSON. `limits` says how much of a timeline is wanted: `{sessions, calls}`. */
+export declare function auditReport(storages: string, filter: string, limits: string, onProgress: OnProgress): string
+
+/**
+ * Selects records of the trail below a folder of storages and hands their JSON texts to `onLines`, many at once, one a
+ * line, until it returns false. Returns what was read, as JSON.
+ */
+export declare function auditSelect(storages: string, filter: string, onLines: OnLines, onProgress: OnProgress): string
+
+/** Replays the trail by the rules and returns what came of it, as JSON. */
+export declare function auditVerify(storages: string, onProgress: OnProgress): string
+
+/**
  * What `pathGuard` says of one path-like argument of a write: `directory`, `destination_path`, `destination_folder`,
  * `identifier`, `title`, `project_path`, or another name that the server takes for one of them. Throws on any other.
  */
@@ -26,6 +44,24 @@ export interface CodeEntry {
   kind: string
   /** What the model is told, with the default configuration. */
   text: string
+}
+
+/** What a code or an observation means. */
+export interface CodeExplanation {
+  /** Its name. */
+  name: string
+  /** `allow`, `recoverable`, `terminal` or `observation`. */
+  kind: string
+  /** The policy version in which it first appeared. */
+  since: string
+  /** What it means. */
+  meaning: string
+  /** What to do about it. */
+  advice?: string
+  /** What the model is told when a call is denied with it. */
+  told?: string
+  /** Whether it can also stand among the observations. */
+  observed: boolean
 }
 
 /** Judges a host version; `null` where it could not be found out. */
@@ -118,6 +154,8 @@ export interface Described {
   argument?: string
   /** What was noticed besides. */
   observations: Array<string>
+  /** What the integrity guards found, with the level that each has. */
+  findings: Array<GuardFinding>
 }
 
 /** A settlement in readable form. */
@@ -140,6 +178,12 @@ export declare function endTurn(policy: number, session: number): void
 /** What becomes of a call with this verdict: an index into the vocabulary's enforcements. */
 export declare function enforcement(policy: number, word: number, canAsk: boolean): number
 
+/** What a code or an observation means; `null` for a word that this version does not know. */
+export declare function explainCode(name: string): CodeExplanation | null
+
+/** Every word that can be explained. */
+export declare function explainedCodes(): Array<string>
+
 /** The control tool's body received `complex`. */
 export declare const FACT_DECLARED_COMPLEX: number
 
@@ -151,6 +195,14 @@ export declare const FACT_ERROR: number
 
 /** `settle`'s `facts`: the tool's body was reached. */
 export declare const FACT_REACHED: number
+
+/** What an integrity guard found. */
+export interface GuardFinding {
+  /** The guard's code. */
+  code: string
+  /** `deny` or `warn`. */
+  level: string
+}
 
 /** How much a policy holds: for tests and for operators who look for a leak. */
 export declare function holdings(policy: number): Holdings
@@ -176,11 +228,15 @@ export declare function judge(policy: number, call: number, tool: number, place:
 
 /** What records want to know of a judged call, besides the verdict. */
 export interface JudgedDetail {
-  /** For a write whose arguments could be read: whether it is a `write_note` that replaces nothing. */
-  creates?: boolean
   /** The class of a secret that was found; never the secret. */
   secretClass?: string
 }
+
+/**
+ * What the policy's last judging read of the arguments, as far as a record keeps it: an index into the vocabulary's
+ * facts, 0 for a call that is no write.
+ */
+export declare function judgedFacts(policy: number): number
 
 /** What records want to know of the call that was judged last, besides the verdict. */
 export declare function lastJudged(policy: number): JudgedDetail | null
@@ -243,6 +299,12 @@ export interface PolicyInfo {
   prefixes: Array<string>
   /** Raw names of the read list: what must go on even where a bug of ours keeps a call from being judged. */
   readTools: Array<string>
+  /** `off`, `decision` or `verbose`. */
+  auditLevel: string
+  /** `omit` or `hash`. */
+  pathRedaction: string
+  /** How many records the audit keeps at most; 0: all. */
+  auditMaxRecords: number
   /** Version of the policy. */
   policyVersion: string
 }
@@ -257,6 +319,12 @@ export declare function readConfig(raw: unknown): ConfigReading
  * at: the heading, the fields that say what became of the call, and those that name the note.
  */
 export declare function settle(policy: number, session: number, call: number, tool: number, facts: number, step: number, value: unknown): number
+
+/**
+ * A short hash of what a call names as its note, in hex; `null` where it names none. Under a key that is drawn for each
+ * policy and never leaves it, so hashes of one load can be compared and nothing can be found out from one.
+ */
+export declare function targetHash(policy: number, tool: number, args: unknown): string | null
 
 /** Class of a tool number: `control`, `read`, `search`, `write`, `destructive`, `unknown`. */
 export declare function toolClass(tool: number): string
@@ -283,6 +351,8 @@ export interface Vocabulary {
   classifications: Array<string>
   lookups: Array<string>
   outcomes: Array<string>
+  /** What is recorded of a write's arguments; the first, which is empty, of any other call. */
+  facts: Array<string>
   /** Raw names of the server's tools with their default classes. */
   tools: Array<ToolEntry>
 }

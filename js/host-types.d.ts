@@ -57,11 +57,20 @@ export interface Logger {
   error(message: string): void
 }
 
+/** The life of a plugin; a plugin's parent is the context it was mounted in. */
+export interface Fiber {
+  readonly state?: unknown
+  readonly parent?: { readonly fiber?: Fiber }
+}
+
 export interface Context {
   readonly tools: Tools
   readonly logger: Logger
   get(name: string): unknown
   // biome-ignore lint/suspicious/noExplicitAny: every event has a signature of its own
   on(event: string, listener: (...args: any[]) => unknown, options?: { prepend?: boolean }): unknown
-  effect(effect: () => () => void): unknown
+  effect(effect: () => () => void | Promise<void>): unknown
+  /** Runs with a context of its own whenever the services are there. */
+  inject?(services: string[], use: (ctx: Context) => void): unknown
+  readonly fiber?: Fiber
 }

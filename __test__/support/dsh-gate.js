@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { hosts, inRoot } from '../../scripts/lib/project.mjs'
 import { readJsonLines, runDsh } from './headless.js'
 import { withTempDir } from './temp-dir.js'
+import { storageRows } from './trail.js'
 
 const manifest = (/** @type {string} */ file) => JSON.parse(readFileSync(file, 'utf8'))
 const { version } = manifest(join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'package.json'))
@@ -54,6 +55,7 @@ export const noticesOf = stderr =>
  * @param {object | null} [options.config] further keys of the row; null leaves BMPP out
  * @param {any[]} [options.plugins]
  * @param {string} [options.home]
+ * @param {boolean} [options.storage] false: the host offers no storage, as a headless one of 0.1.0-rc.8 does by itself
  */
 export async function playDsh(options) {
   const { home } = options
@@ -61,7 +63,10 @@ export async function playDsh(options) {
 }
 
 /** @param {string} home @param {any} options */
-async function play(home, { conversation, mode = 'enforce', config = {}, plugins = [], ...rest }) {
+async function play(
+  home,
+  { conversation, mode = 'enforce', config = {}, plugins = [], patches = [], storage = true, ...rest },
+) {
   const earlier = readJsonLines(recordsIn(home)).length
   const run = await runDsh({
     ...(conversation
@@ -76,6 +81,7 @@ async function play(home, { conversation, mode = 'enforce', config = {}, plugins
       : {}),
     ...rest,
     home,
+    patches: [...(storage ? [storageRows(home)] : []), ...patches],
     ...(config === null ? {} : { config: { mode, allowUnverifiedHarness: true, ...config } }),
     plugins: [{ id: 'observer', name: inRoot('demo', 'observer.mjs'), config: { file: recordsIn(home) } }, ...plugins],
   })
