@@ -115,7 +115,7 @@ export class AuditStore {
       return
     }
     this.#queue.push(record)
-    this.#judged ||= record.kind === 'decision'
+    if (!this.#judged && record.kind === 'decision') this.#judged = true
     this.report.waiting += 1
     if (this.report.waiting > this.#limits.queue) this.#dropOldest()
     if (this.#timer === undefined && !this.#pumping) this.#schedule(GATHER)
