@@ -665,7 +665,6 @@ export class Gate {
         class: 'out-of-scope',
         facts: null,
         controlHidden: false,
-        findings: [],
         argument: null,
         secretClass: null,
         ...this.#core.outside,

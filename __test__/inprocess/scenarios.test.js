@@ -178,6 +178,8 @@ test('a record holds the place, the verdict, what became of it and what the turn
     facts: 'creates',
     controlHidden: false,
     findings: [],
+    argument: null,
+    secretClass: null,
     decision: 'deny',
     code: 'MEMORY_LOOKUP_PENDING_IN_BATCH',
     observations: [],
