@@ -76,6 +76,10 @@ export class Stage {
     return this.module.judge(this.policy, this.#calls.get(call), id, where, slot, turn, step, args)
   }
 
+  lastJudged() {
+    return this.module.lastJudged(this.policy)
+  }
+
   /** A judged call in readable form; which argument is at fault, and what each guard found, is asked apart. */
   judge(call) {
     const { argument, findings, ...said } = this.module.describe(this.word(call))
