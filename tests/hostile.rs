@@ -165,7 +165,7 @@ fn record(truth: &mut Truth, raw: &str, args: &Value, done: &Done, server: &Serv
 /// Turns bytes into a call, with names that are likely to meet.
 fn play(world: &mut World, bytes: Bytes) -> TestCaseResult {
     let [what, who, which, spelling, a, b, c] = bytes;
-    let slot = if who < 200 { 0 } else { 1 };
+    let slot = u8::from(who >= 200);
     match what {
         0..=34 => {
             world.sessions.get_mut(&slot).unwrap().step += 1;
