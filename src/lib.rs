@@ -23,7 +23,8 @@
 //! | [`config`] | a raw value → a configuration, or every problem at once |
 //! | [`compat`] | host versions |
 //! | [`audit`] | the trail: records read back, replayed, added up |
-//! | [`note`] | room of a capability that follows; empty |
+//! | [`note`] | note identity: the names of a note |
+//! | [`guard`] | the integrity guards that look at arguments alone |
 //!
 //! Everything outside `binding` is pure: no clock, no I/O, no globals, no Node. The one exception is reading and pruning
 //! the files of a trail, in [`audit::trail`] and [`audit::prune`].

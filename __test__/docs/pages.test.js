@@ -90,6 +90,7 @@ describe('the house', () => {
           lookup: state,
           argument: 'directory',
           observations: [vocabulary.observations[0]],
+          findings: [],
         })
       }
     }
