@@ -38,6 +38,12 @@ export interface Config {
   inspectContent?: boolean
   /** What a lookup's result is judged by. Default `heading`. */
   lookupEvidence?: 'heading' | 'flag'
+  /** What is kept of calls: nothing, decisions and what came of them, or calls outside the namespace too. Default `decision`. */
+  auditLevel?: 'off' | 'decision' | 'verbose'
+  /** What a record says of the note that a call names: nothing, or a keyed hash of its path. Default `omit`. */
+  pathRedaction?: 'omit' | 'hash'
+  /** How many records are kept; 0 keeps all. Default 10000. */
+  auditMaxRecords?: number
   /** The one version of the policy that the row was written for. */
   policyVersion?: '0.1.0'
   /** Whether to load on a host outside the supported range. Default false. */

@@ -3,6 +3,8 @@
  * what comes back is checked for its type before anything depends on it.
  */
 
+import { plain } from './arguments.js'
+
 /**
  * A number as the core returns it. What is none must not become one on its way back in.
  * @param {unknown} value
@@ -32,6 +34,9 @@ export class Core {
   #control
   #reads
   #enforcements
+  #facts
+  #hashes
+  #outOfScope
 
   /**
    * @param {Addon} addon
@@ -45,12 +50,16 @@ export class Core {
     this.#control = this.controlTool.name
     this.#prefixes = this.info.prefixes
     this.#reads = new Set(this.info.readTools)
-    this.#enforcements = addon.vocabulary().enforcements
+    const { enforcements, facts } = addon.vocabulary()
+    this.#enforcements = enforcements
+    this.#facts = facts
+    this.#hashes = this.info.pathRedaction === 'hash'
     // Kept from the start: they must be there when the core is what fails.
     this.internalErrorText = this.textOfCode('POLICY_INTERNAL_ERROR')
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
     this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
+    this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
 
   /** Frees the policy. */
@@ -125,6 +134,43 @@ export class Core {
     return name
   }
 
+  /** What the last judging read of a write's arguments, as a record keeps it. Asked right after the judging. */
+  judgedFacts() {
+    try {
+      return this.#facts[this.addon.judgedFacts(this.handle)] || null
+    } catch {
+      // What only the record wants must not decide over the call.
+      return null
+    }
+  }
+
+  /**
+   * The class of the secret that the last judging found, if this is its word and it found one.
+   * @param {number} word
+   */
+  secretClass(word) {
+    try {
+      if (!this.describe(word).findings.some(({ code }) => code === 'SECRET_PATTERN_DETECTED')) return null
+      return this.addon.lastJudged(this.handle)?.secretClass ?? null
+    } catch {
+      return null
+    }
+  }
+
+  /**
+   * A hash of the note that a call names; null where it names none, or none is to be kept.
+   * @param {number} tool
+   * @param {unknown} args
+   */
+  target(tool, args) {
+    if (!this.#hashes) return null
+    try {
+      return this.addon.targetHash(this.handle, tool, plain(args)) ?? null
+    } catch {
+      return null
+    }
+  }
+
   /**
    * What the model is told. Never empty: the host runs a denied tool whose denial has no reason.
    * @param {number} word
@@ -146,6 +192,12 @@ export class Core {
     if (this.#described.size >= NAMES_MAX) this.#described.clear()
     this.#described.set(word, described)
     return described
+  }
+
+  /** The verdict on a call that is not governed. */
+  get outside() {
+    const { destructive: _, ...verdict } = this.describe(this.#outOfScope)
+    return verdict
   }
 
   /** @param {string} code */

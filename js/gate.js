@@ -9,6 +9,7 @@
  * Every listener is total. A call outside the namespace is passed on before anything else is touched.
  */
 import { plain } from './arguments.js'
+import { happened } from './records.js'
 import { nameOf, seal, shut } from './seal.js'
 
 /**
@@ -22,7 +23,8 @@ import { nameOf, seal, shut } from './seal.js'
  * @typedef {import('./position.js').Place} Place
  * @typedef {import('./core.js').Core} Core
  * @typedef {import('./core.js').Tool} Tool
- * @typedef {'pre-execute' | 'guard' | 'execute' | 'result'} Stage
+ * @typedef {import('./records.js').Stage} Stage
+ * @typedef {import('./records.js').By} By
  */
 
 /**
@@ -36,7 +38,12 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {number} word
  * @property {string} enforcement
  * @property {string} text what the model is told if it is denied
+ * @property {string | null} facts what was read of a write's arguments, as a record keeps it
+ * @property {string | null} secretClass the class of a secret that was found in them; never the secret
+ * @property {string | null} target a hash of the note that the call names, where the operator asked for one
+ * @property {boolean} canAsk whether a human could be asked
  * @property {Ask | undefined} ask
+ * @property {boolean} approved a human approved it
  * @property {boolean} dispatched the call was let through to its body
  * @property {boolean} reached the call came as far as our own wrapper around the body
  * @property {Outcome | undefined} outcome what came out of the body there, once it has ended
@@ -89,6 +96,10 @@ export class Gate {
   #controlHidden
   #enforces
   #onCounted
+  /** Whether calls that are not governed are recorded too. */
+  #verbose
+  /** What every record of this row has. */
+  #row
 
   /**
    * @param {object} parts
@@ -109,12 +120,17 @@ export class Gate {
     this.#controlHidden = controlHidden
     this.#onCounted = onCounted
     this.#enforces = core.info.mode === 'enforce'
+    this.#verbose = core.info.auditLevel === 'verbose'
+    this.#row = { mode: core.info.mode, profile: core.info.profile }
   }
 
   /** @param {Exec} exec @param {() => unknown} next */
   preExecute = (exec, next) => {
     const name = nameOf(exec)
-    if (!this.#core.governs(name)) return next()
+    if (!this.#core.governs(name)) {
+      if (this.#verbose) this.#recordOutside(exec, name)
+      return next()
+    }
     /** @type {Decision | undefined} */
     let decision
     try {
@@ -205,15 +221,17 @@ export class Gate {
     this.#unloaded = true
   }
 
-  /** A turn of the session began or ended. @param {Track} track */
-  turnover = track => {
+  /** A turn of the session began or ended. @param {Track} track @param {import('./position.js').TurnEvent} event */
+  turnover = (track, event) => {
     this.#asked.delete(track)
-    if (track.number === undefined) return
     try {
-      this.#core.addon.endTurn(this.#core.handle, track.number)
+      if (track.number !== undefined) this.#core.addon.endTurn(this.#core.handle, track.number)
     } catch (error) {
       this.#failed('turn', '', error)
     }
+    // The end of a turn in which nothing was judged says nothing that the next beginning does not.
+    if (event !== 'end' || track.judged) this.#recorder.record(turnRecord(track, event))
+    track.judged = false
   }
 
   /** The session is gone. @param {Track} track */
@@ -225,6 +243,7 @@ export class Gate {
     } catch (error) {
       this.#failed('session', '', error)
     }
+    this.#recorder.record(turnRecord(track, 'closed'))
     track.number = undefined
   }
 
@@ -272,7 +291,9 @@ export class Gate {
     const tool = core.tool(name)
     const place = before === undefined ? this.#placeOf(exec, tool) : before.place
     const word = this.#word(exec, before?.call ?? this.#nextCall(), tool, place, args)
-    const enforcement = core.enforcement(word, at === 'pre-execute' && this.#canAsk(tool, place))
+    const facts = tool.writes ? core.judgedFacts() : null
+    const canAsk = at === 'pre-execute' && this.#canAsk(tool, place)
+    const enforcement = core.enforcement(word, canAsk)
     /** @type {Ticket} */
     const ticket = {
       call: before?.call ?? this.#calls,
@@ -283,14 +304,20 @@ export class Gate {
       word,
       enforcement,
       text: enforcement === 'denied' ? core.denialText(word, tool.id) : '',
+      facts,
+      secretClass: core.secretClass(word),
+      target: core.target(tool.id, args),
+      canAsk,
       ask: undefined,
+      approved: false,
       dispatched: before?.dispatched ?? false,
       reached: before?.reached ?? false,
       outcome: before?.outcome,
       declared: undefined,
     }
     this.#tickets.set(exec, ticket)
-    this.#record(exec, ticket, at)
+    if (typeof place === 'object') place.track.judged = true
+    this.#record(exec, ticket, at, 'judged')
     return ticket
   }
 
@@ -471,7 +498,7 @@ export class Gate {
   #unapproved(exec, ticket, at) {
     ticket.enforcement = 'denied'
     ticket.text = this.#core.denialText(ticket.word, ticket.tool.id)
-    this.#record(exec, ticket, at)
+    this.#record(exec, ticket, at, 'unapproved')
     return ticket.text
   }
 
@@ -485,7 +512,7 @@ export class Gate {
     ticket.word = this.#core.notJudged
     ticket.enforcement = 'denied'
     ticket.text = this.#core.denialText(ticket.word, ticket.tool.id)
-    this.#record(exec, ticket, at)
+    this.#record(exec, ticket, at, 'refused')
     return ticket.text
   }
 
@@ -505,12 +532,13 @@ export class Gate {
     if (ticket.declared === 'complex') facts |= addon.FACT_DECLARED_COMPLEX
     const { place, tool } = ticket
     let settled = { outcome: /** @type {string | null} */ (null), observations: /** @type {string[]} */ ([]) }
+    let arrived = typeof place === 'object' ? place.step : null
     if (typeof place === 'object' && place.track.number !== undefined) {
       const { track } = place
-      const step = Math.max(place.step, this.#position.stepNow(track))
+      arrived = Math.max(place.step, this.#position.stepNow(track))
       const value = shown(ticket.outcome, result)
       const number = /** @type {number} */ (track.number)
-      const word = addon.settle(handle, number, ticket.call, tool.id, facts, step, value)
+      const word = addon.settle(handle, number, ticket.call, tool.id, facts, arrived, value)
       const { outcome, observations } = addon.describeSettlement(word)
       settled = { outcome: outcome ?? null, observations }
       this.#asked.get(track)?.delete(ticket)
@@ -518,10 +546,19 @@ export class Gate {
     this.#recorder.record({
       kind: 'settlement',
       ...placeOf(place),
+      number: ticket.call,
       call: exec.callId,
       tool: publicName(ticket.name),
       class: tool.class,
+      reached: (facts & addon.FACT_REACHED) !== 0,
+      isError: (facts & addon.FACT_ERROR) !== 0,
+      declared: ticket.declared ?? null,
+      arrived,
       ...settled,
+      happened: happened(ticket.reached, otherwise, (facts & addon.FACT_ERROR) !== 0, settled.outcome),
+      approved: ticket.approved,
+      target: ticket.target,
+      ...this.#row,
     })
   }
 
@@ -549,7 +586,7 @@ export class Gate {
   /** @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
   #recordUnjudged(exec, place) {
     const tool = this.#core.tool(exec.name)
-    this.#recordDecision(exec, exec.name, tool, place, this.#core.notJudged, 'overridden', 'result')
+    this.#recordDecision(exec, exec.name, tool, place, this.#core.notJudged, 'overridden', 'result', 'otherwise')
   }
 
   /** @param {Fact} fact */
@@ -574,9 +611,9 @@ export class Gate {
     }
   }
 
-  /** @param {Exec} exec @param {Ticket} ticket @param {Stage} at */
-  #record(exec, ticket, at) {
-    this.#recordDecision(exec, ticket.name, ticket.tool, ticket.place, ticket.word, ticket.enforcement, at)
+  /** @param {Exec} exec @param {Ticket} ticket @param {Stage} at @param {By} by */
+  #record(exec, ticket, at, by) {
+    this.#recordDecision(exec, ticket.name, ticket.tool, ticket.place, ticket.word, ticket.enforcement, at, by, ticket)
   }
 
   /**
@@ -587,26 +624,70 @@ export class Gate {
    * @param {number} word
    * @param {string} enforcement
    * @param {Stage} at
+   * @param {By} by
+   * @param {Ticket} [ticket] of a call that was judged
    */
-  #recordDecision(exec, name, tool, place, word, enforcement, at) {
-    const { decision, code, observations, classification, lookup } = this.#core.describe(word)
-    const { mode, profile } = this.#core.info
+  #recordDecision(exec, name, tool, place, word, enforcement, at, by, ticket) {
+    const { decision, code, observations, classification, lookup, argument, findings } = this.#core.describe(word)
     this.#recorder.record({
       kind: 'decision',
       ...placeOf(place),
+      number: ticket?.call ?? null,
       call: exec.callId,
       tool: publicName(name),
       class: tool.class,
+      facts: ticket?.facts ?? null,
+      controlHidden: tool.writes && typeof place === 'object' && place.track.controlHidden === true,
+      findings: findings.map(finding => ({ ...finding })),
+      argument: argument ?? null,
+      secretClass: ticket?.secretClass ?? null,
       decision,
       code,
       observations: [...observations],
       enforcement,
+      canAsk: ticket?.canAsk ?? false,
       classification,
       lookup,
       at,
-      mode,
-      profile,
+      by,
+      target: ticket?.target ?? null,
+      ...this.#row,
     })
+  }
+
+  /**
+   * Records a call that is not governed. Nothing of it is looked at but its name and its session's; where it stands in its
+   * turn is not asked, since asking could count a step.
+   * @param {Exec} exec
+   * @param {string} name
+   */
+  #recordOutside(exec, name) {
+    try {
+      const track = this.#position.trackOf(exec)
+      const without = exec.agent === undefined || exec.agent === null ? 'no-agent' : 'unknown'
+      this.#recorder.record({
+        kind: 'decision',
+        ...placeOf(track === undefined ? without : { track, ...this.#position.turnOf(track), step: 0, epoch: 0 }),
+        step: null,
+        number: null,
+        call: exec.callId,
+        tool: publicName(name),
+        class: 'out-of-scope',
+        facts: null,
+        controlHidden: false,
+        argument: null,
+        secretClass: null,
+        ...this.#core.outside,
+        enforcement: 'allowed',
+        canAsk: false,
+        at: 'pre-execute',
+        by: 'out-of-scope',
+        target: null,
+        ...this.#row,
+      })
+    } catch {
+      // A call that is not governed goes on, whatever the audit does.
+    }
   }
 
   /**
@@ -628,7 +709,28 @@ export class Gate {
     // What was found before the fault counts no more: another plugin can turn the denial, and the door looks here.
     if (ticket !== undefined)
       Object.assign(ticket, { enforcement: 'denied', text: this.#core.internalErrorText, dispatched: false })
+    if (exec !== undefined && this.#core.governs(name)) this.#recordFailure(exec, name, denied, stage)
     return denied
+  }
+
+  /**
+   * Records a call that a fault of ours kept from being judged, as far as the fault lets it.
+   * @param {Exec} exec
+   * @param {string} name
+   * @param {boolean} denied
+   * @param {string} stage
+   */
+  #recordFailure(exec, name, denied, stage) {
+    try {
+      const enforcement = denied ? 'denied' : 'overridden'
+      const at = /** @type {Stage} */ (stage)
+      // The core may be what failed, so it is not asked what the tool is.
+      const free = this.#core.isFree(name)
+      const tool = { id: 0, class: free ? 'read' : 'unknown', writes: !free }
+      this.#recordDecision(exec, name, tool, 'unknown', this.#core.internalError, enforcement, at, 'failed')
+    } catch {
+      // It has been told on standard error; there is nothing more that can be done.
+    }
   }
 }
 
@@ -636,9 +738,11 @@ export class Gate {
 const trackIn = place => (typeof place === 'object' ? place.track : undefined)
 
 /** The approval of a call, used up. @param {Ticket} ticket */
-function takeApproval({ ask }) {
+function takeApproval(ticket) {
+  const { ask } = ticket
   const approved = ask?.approved === true
   if (ask !== undefined) ask.approved = false
+  ticket.approved ||= approved
   return approved
 }
 
@@ -659,7 +763,27 @@ function shown(outcome, result) {
 
 /** The place as a record has it: a turn number that the host did not give is not written as if it had. @param {Place | 'no-agent' | 'unknown'} place */
 function placeOf(place) {
-  if (typeof place !== 'object') return { session: null, turn: null, countedTurn: null, step: null }
+  if (typeof place !== 'object') {
+    return { place, session: null, life: null, turn: null, countedTurn: null, step: null }
+  }
   const { track, turn, counted, step } = place
-  return { session: track.id, turn: counted ? null : turn, countedTurn: counted ? turn : null, step }
+  const turns = counted ? { turn: null, countedTurn: turn } : { turn, countedTurn: null }
+  return { place: /** @type {const} */ ('agent'), session: track.id, life: track.number ?? null, ...turns, step }
+}
+
+/**
+ * @param {Track} track
+ * @param {import('./position.js').TurnEvent | 'closed'} event
+ * @returns {import('./records.js').Unnumbered}
+ */
+function turnRecord(track, event) {
+  const { id, number, turn, counted } = track
+  return {
+    kind: 'turn',
+    session: id,
+    life: number ?? null,
+    turn: turn ?? null,
+    countedTurn: turn === undefined ? counted : null,
+    event,
+  }
 }

@@ -61,6 +61,7 @@ export interface Logger {
 export interface Fiber {
   /** Null once the plugin is gone for good. */
   readonly uid?: number | null
+  readonly state?: unknown
   /** The context that the plugin was mounted in. */
   readonly parent?: Context
 }
@@ -71,6 +72,8 @@ export interface Context {
   get(name: string): unknown
   // biome-ignore lint/suspicious/noExplicitAny: every event has a signature of its own
   on(event: string, listener: (...args: any[]) => unknown, options?: { prepend?: boolean }): unknown
-  effect(effect: () => () => void): unknown
+  effect(effect: () => () => void | Promise<void>): unknown
+  /** Runs with a context of its own whenever the services are there. */
+  inject?(services: string[], use: (ctx: Context) => void): unknown
   readonly fiber?: Fiber
 }

@@ -3,6 +3,9 @@
  * call passes between the first listener and the last.
  */
 import { readFileSync } from 'node:fs'
+import { plain } from './arguments.js'
+import { followStorage, followUnload } from './audit-host.js'
+import { AuditStore } from './audit-store.js'
 import { controlTool } from './control.js'
 import { Core } from './core.js'
 import { Gate } from './gate.js'
@@ -10,7 +13,7 @@ import { detectHost, probeContext, probeTools } from './host.js'
 import { keepDoor, relieveKeeper } from './keeper.js'
 import { loadAddon } from './native.js'
 import { Position } from './position.js'
-import { memorySink, Recorder } from './records.js'
+import { Recorder } from './records.js'
 import { Operator, summary } from './report.js'
 import { hiddenTool, watchNeighbours, watchServers } from './surroundings.js'
 
@@ -30,11 +33,11 @@ const { version: pluginVersion } = /** @type {{ version: string }} */ (
  * Makes the plugin. The parts that touch the world can be given, for tests.
  * @param {object} [parts]
  * @param {() => import('./native.js').Addon} [parts.addon]
- * @param {import('./records.js').Sink} [parts.sink]
+ * @param {import('./records.js').Sink} [parts.sink] in place of the host's storage
  * @param {() => import('./host.js').Host} [parts.host]
  * @param {(line: string) => void} [parts.standardError]
  */
-export function createPlugin({ addon = once(loadAddon), sink = memorySink(), host = detectHost, standardError } = {}) {
+export function createPlugin({ addon = once(loadAddon), sink, host = detectHost, standardError } = {}) {
   const Config = {
     '~standard': {
       /** @type {1} */
@@ -81,6 +84,7 @@ export function createPlugin({ addon = once(loadAddon), sink = memorySink(), hos
       notices: operator.notices,
       countedSessions: 0,
       lostRecords: 0,
+      audit: /** @type {import('./audit-store.js').AuditReport | null} */ (null),
     }
     if (!report.active) {
       relieveKeeper(ctx)
@@ -90,7 +94,7 @@ export function createPlugin({ addon = once(loadAddon), sink = memorySink(), hos
     }
     try {
       refuseUnfit(ctx, compatibility)
-      mount(ctx, core, operator, sink, report)
+      mount(ctx, core, operator, sink, report, config)
     } catch (error) {
       core.dispose()
       throw error
@@ -124,12 +128,14 @@ function refuseUnfit(ctx, compatibility) {
  * @param {Context} ctx
  * @param {Core} core
  * @param {Operator} operator
- * @param {import('./records.js').Sink} sink
+ * @param {import('./records.js').Sink | undefined} given
  * @param {LoadReport} report
+ * @param {unknown} config
  */
-function mount(ctx, core, operator, sink, report) {
-  const process = /** @type {{ [UNLOADED_AT]?: number }} */ (globalThis)
-  const recorder = new Recorder(sink, lost => {
+function mount(ctx, core, operator, given, report, config) {
+  const global = /** @type {{ [UNLOADED_AT]?: number }} */ (globalThis)
+  const store = given === undefined ? storeOf(core, operator, report) : undefined
+  const recorder = new Recorder(given ?? store ?? nowhere, lost => {
     report.lostRecords = lost
     operator.notice('lost', `${lost} audit records could not be kept; every rule is still applied`)
   })
@@ -138,7 +144,7 @@ function mount(ctx, core, operator, sink, report) {
     governs: name => core.governs(name),
     projections: () => ctx.get('sessionProjections'),
     sessions: () => ctx.get('sessions'),
-    onTurn: track => gate.turnover(track),
+    onTurn: (track, event) => gate.turnover(track, event),
     onClose: track => gate.closed(track),
   })
   const gate = new Gate({
@@ -178,10 +184,10 @@ function mount(ctx, core, operator, sink, report) {
   watchServers(ctx, core, operator)
   const refused = relieveKeeper(ctx)
   const leave = core.info.mode === 'enforce' ? keepDoor(ctx, exec => gate.closedDoor(exec)) : () => {}
-  const unloadedAt = process[UNLOADED_AT]
+  const unloadedAt = global[UNLOADED_AT]
   if (unloadedAt !== undefined) {
     report.reloadGapMs = Math.max(0, performance.now() - unloadedAt)
-    delete process[UNLOADED_AT]
+    delete global[UNLOADED_AT]
     const between =
       refused === undefined
         ? 'memory calls in between were not judged'
@@ -191,14 +197,58 @@ function mount(ctx, core, operator, sink, report) {
       `reloaded after ${report.reloadGapMs.toFixed(1)} ms without a gate: ${between}, and turns that are under way count as not classified`,
     )
   }
+  recorder.record({
+    kind: 'load',
+    mode: report.mode,
+    profile: report.profile,
+    // A copy: whoever hears of the record must not get at the row's own object.
+    config: plain(config ?? {}) ?? {},
+    standing: report.host.standing,
+    pid: process.pid,
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+    reloadGapMs: report.reloadGapMs,
+  })
+  const unloading = onceOnly(() => {
+    recorder.record({ kind: 'unload' })
+    store?.flushNow()
+  })
+  if (store !== undefined) followStorage(ctx, store, unloading)
+  followUnload(ctx, unloading)
   // The last effect is the first to be undone: the keeper is at the door before anything of the gate goes.
   ctx.effect(() => () => {
     leave()
-    process[UNLOADED_AT] = performance.now()
+    global[UNLOADED_AT] = performance.now()
+    unloading()
     position.clear()
     gate.unload()
     core.dispose()
+    return store?.close()
   })
+}
+
+/** Where records go with `auditLevel: off`: observers still see them. @type {import('./records.js').Sink} */
+const nowhere = { record() {} }
+
+/**
+ * The durable sink, if the operator wants one.
+ * @param {Core} core
+ * @param {Operator} operator
+ * @param {LoadReport} report
+ */
+function storeOf(core, operator, report) {
+  const { auditLevel, auditMaxRecords } = core.info
+  if (auditLevel === 'off') {
+    report.audit = { state: 'off', layout: null, load: null, persisted: 0, waiting: 0, dropped: 0 }
+    return undefined
+  }
+  const store = new AuditStore({
+    stamp: { host: report.host.version, plugin: report.pluginVersion, policy: report.policyVersion },
+    maxRecords: auditMaxRecords,
+    notice: (kind, text) => operator.notice(kind, text),
+  })
+  report.audit = store.report
+  return store
 }
 
 /** @param {{ path: Array<string | number>, code: string, message: string }} problem */
@@ -224,5 +274,15 @@ function once(make) {
   return () => {
     kept ??= { made: make() }
     return kept.made
+  }
+}
+
+/** @param {() => void} run */
+function onceOnly(run) {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    run()
   }
 }

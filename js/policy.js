@@ -19,6 +19,7 @@ import { loadAddon } from './native.js'
  * @property {'allow' | 'deny'} decision the verdict, which knows nothing of the mode
  * @property {string} code
  * @property {string[]} observations
+ * @property {Array<{ code: string, level: string }>} findings what the integrity guards found, each `warn` or `deny`
  * @property {string} classification the turn's, when the call was judged: `unknown`, `simple` or `complex`
  * @property {string} lookup the turn's, likewise: `none`, `failed`, `pending` or `satisfied`
  * @property {string} enforcement what the mode makes of the verdict: `allowed`, `denied`, `asked` or `overridden`
@@ -191,7 +192,7 @@ export class Session {
     const place = addon.PLACE_HOST_TURN + (controlHidden ? addon.PLACE_CONTROL_HIDDEN : 0)
     const word = addon.judge(handle, this.#calls, id, place, this.#number, this.turn, this.step, given)
     const enforcement = core.enforcement(word, canAsk)
-    const { decision, code, observations, classification, lookup } = core.describe(word)
+    const { decision, code, observations, findings, classification, lookup } = core.describe(word)
     /** @type {Judgement} */
     const judgement = {
       tool,
@@ -200,6 +201,7 @@ export class Session {
       decision,
       code,
       observations: [...observations],
+      findings: findings.map(({ code, level }) => ({ code, level })),
       classification,
       lookup,
       enforcement,
@@ -289,6 +291,7 @@ export class Session {
       decision,
       code,
       observations: [],
+      findings: [],
       classification,
       lookup,
       enforcement: 'allowed',

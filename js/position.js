@@ -18,6 +18,7 @@ const OWN_STEPS_MAX = 1024
  * @typedef {import('./host-types.js').Exec} Exec
  * @typedef {import('./host-types.js').Session} Session
  * @typedef {import('./host-types.js').SessionEvent} SessionEvent
+ * @typedef {'start' | 'seen' | 'end'} TurnEvent `seen`: under way when it was first seen
  * @typedef {{ track: Track, name: string, step: number, by: Exec | undefined }} Announced a call that the session's events told of
  * @typedef {{ track: Track, turn: number, counted: boolean, step: number, epoch: number }} Place
  * @typedef {{ track: Track, type: string, data: any }} Fact an event of a session's log
@@ -47,6 +48,8 @@ export class Track {
   ownStep = 0
   /** Whether an ask of this session came back because nobody could answer. */
   askUnavailable = false
+  /** Whether a call of the current turn was judged. */
+  judged = false
   /** Whether the control tool is hidden from the agent, looked at once a turn. @type {boolean | undefined} */
   controlHidden = undefined
 
@@ -76,7 +79,7 @@ export class Position {
    * @param {(name: unknown) => boolean} host.governs
    * @param {() => unknown} host.projections the `sessionProjections` service, if there is one now
    * @param {() => unknown} [host.sessions] the `sessions` service
-   * @param {(track: Track) => void} host.onTurn a turn began or ended
+   * @param {(track: Track, event: TurnEvent) => void} host.onTurn a turn began or ended
    * @param {(track: Track) => void} host.onClose a session is gone
    */
   constructor({ governs, projections, sessions = () => undefined, onTurn, onClose }) {
@@ -171,7 +174,7 @@ export class Position {
     } else if (type === 'turn/start' || type === 'turn/end') {
       if (isNumber(data.turn)) track.turn = data.turn
       else track.counted += 1
-      this.#turnover(track)
+      this.#turnover(track, type === 'turn/start' ? 'start' : 'end')
     } else if (type === 'tool/result') {
       this.#over(track.calls.get(data.callId))
     } else if (typeof data.subCallId === 'string') {
@@ -185,16 +188,16 @@ export class Position {
   #turn(track, turn) {
     if (!isNumber(turn) || track.turn === turn) return
     track.turn = turn
-    this.#turnover(track)
+    this.#turnover(track, 'seen')
   }
 
-  /** @param {Track} track */
-  #turnover(track) {
+  /** @param {Track} track @param {TurnEvent} event */
+  #turnover(track, event) {
     track.epoch += 1
     this.#forgetCalls(track)
     track.ownSteps.clear()
     track.controlHidden = undefined
-    this.#onTurn(track)
+    this.#onTurn(track, event)
   }
 
   /** @param {Track} track @param {Map<string, Announced>} calls @param {string} id @param {unknown} name */
@@ -235,11 +238,11 @@ export class Position {
     const { session } = agent
     const track = isObject(session) ? this.track(session) : undefined
     if (track === undefined) return 'unknown'
-    return { track, ...this.#turnOf(track), step: this.#step(track, exec), epoch: track.epoch }
+    return { track, ...this.turnOf(track), step: this.#step(track, exec), epoch: track.epoch }
   }
 
-  /** @param {Track} track */
-  #turnOf(track) {
+  /** The session's turn now. @param {Track} track */
+  turnOf(track) {
     const turn = this.#projected(track.session) ?? track.turn
     return { turn: turn ?? track.counted, counted: turn === undefined }
   }
@@ -247,7 +250,7 @@ export class Position {
   /** Whether the turn in which a call was judged is still the session's turn. @param {Place | 'no-agent' | 'unknown'} place */
   isPresent(place) {
     if (typeof place !== 'object') return true
-    const { turn, counted } = this.#turnOf(place.track)
+    const { turn, counted } = this.turnOf(place.track)
     return place.epoch === place.track.epoch && place.turn === turn && place.counted === counted
   }
 

@@ -20,6 +20,7 @@ const REPEAT_AFTER = 60_000
  * @property {string[]} notices every notice so far, each once; grows while loaded
  * @property {number} countedSessions sessions for which the host gave no turn number, so far
  * @property {number} lostRecords records that the sink did not take, so far
+ * @property {import('./audit-store.js').AuditReport | null} audit the trail, so far; null where records go to another sink
  */
 
 export class Operator {
@@ -95,7 +96,7 @@ function toStandardError(line) {
   })
 }
 
-/** @param {Omit<LoadReport, 'notices' | 'countedSessions' | 'lostRecords'>} report */
+/** @param {Omit<LoadReport, 'notices' | 'countedSessions' | 'lostRecords' | 'audit'>} report */
 export function summary(report) {
   if (!report.active) return 'mode off: nothing is registered and nothing is decided'
   const servers = report.serverNames.join(', ')

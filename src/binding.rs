@@ -16,6 +16,7 @@
 )]
 #![cfg_attr(test, allow(dead_code, reason = "the macros register nothing in a test build, where nobody calls it"))]
 
+mod audit;
 mod describe;
 mod state;
 mod value;
@@ -199,6 +200,30 @@ pub const FACT_DECLARED_COMPLEX: u32 = 8;
 #[napi]
 pub fn last_judged(policy: u32) -> Result<Option<JudgedDetail>> {
     guarded("lastJudged", || with(policy, |p| Ok(p.last.map(JudgedDetail::of))))
+}
+
+/// What the policy's last judging read of the arguments, as far as a record keeps it: an index into the vocabulary's
+/// facts, 0 for a call that is no write.
+#[napi]
+pub fn judged_facts(policy: u32) -> Result<u32> {
+    guarded("judgedFacts", || {
+        with(policy, |p| Ok(p.last.and_then(|judged| judged.reading).map_or(0, |reading| reading as u32)))
+    })
+}
+
+/// A short hash of what a call names as its note, in hex; `null` where it names none. Under a key that is drawn for each
+/// policy and never leaves it, so hashes of one load can be compared and nothing can be found out from one.
+#[napi]
+pub fn target_hash(
+    policy: u32,
+    tool: u32,
+    #[napi(ts_arg_type = "unknown")] args: Unknown<'_>,
+) -> Result<Option<String>> {
+    guarded("targetHash", || {
+        let tool = known(tool)?;
+        let Arguments::Object(given) = value::arguments(tool, args)? else { return Ok(None) };
+        with(policy, |p| Ok(crate::audit::target::hash(&p.target_key, tool, &given)))
+    })
 }
 
 /// Settles a call whose result arrived in this step of the session, and returns the settlement's word.

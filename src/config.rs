@@ -46,6 +46,28 @@ pub enum LookupEvidence {
     Flag,
 }
 
+/// What the audit keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AuditLevel {
+    /// Nothing is persisted.
+    Off,
+    /// Every governed call.
+    #[default]
+    Decision,
+    /// Calls outside the namespace too.
+    Verbose,
+}
+
+/// What the audit keeps of the note that a call is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PathRedaction {
+    /// Nothing.
+    #[default]
+    Omit,
+    /// A short hash under a key that is never written, so that records of one load can be told to be of one note.
+    Hash,
+}
+
 /// The name of each value of a closed vocabulary, for configuration and records.
 pub trait Vocabulary: Sized + Copy + 'static {
     /// Every value with its name.
@@ -62,6 +84,14 @@ impl Vocabulary for Profile {
 impl Vocabulary for Level {
     const VALUES: &'static [(&'static str, Level)] =
         &[("off", Level::Off), ("warn", Level::Warn), ("deny", Level::Deny)];
+}
+impl Vocabulary for AuditLevel {
+    const VALUES: &'static [(&'static str, AuditLevel)] =
+        &[("off", AuditLevel::Off), ("decision", AuditLevel::Decision), ("verbose", AuditLevel::Verbose)];
+}
+impl Vocabulary for PathRedaction {
+    const VALUES: &'static [(&'static str, PathRedaction)] =
+        &[("omit", PathRedaction::Omit), ("hash", PathRedaction::Hash)];
 }
 impl Vocabulary for LookupEvidence {
     const VALUES: &'static [(&'static str, LookupEvidence)] =
@@ -110,6 +140,12 @@ pub struct Config {
     pub inspect_content: bool,
     /// What proves that a lookup succeeded.
     pub lookup_evidence: LookupEvidence,
+    /// What the audit keeps.
+    pub audit_level: AuditLevel,
+    /// What the audit keeps of the note that a call is about.
+    pub path_redaction: PathRedaction,
+    /// How many records the audit keeps at most; 0: all.
+    pub audit_max_records: u32,
     /// Load on a host version that the project did not verify.
     pub allow_unverified_harness: bool,
     /// Destructive calls ask a human: what `profile: strict` stands for.
@@ -142,6 +178,9 @@ impl Default for Config {
             overwrite_default: false,
             inspect_content: false,
             lookup_evidence: LookupEvidence::default(),
+            audit_level: AuditLevel::default(),
+            path_redaction: PathRedaction::default(),
+            audit_max_records: 10_000,
             allow_unverified_harness: false,
             destructive_asks: false,
         }

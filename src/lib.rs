@@ -22,9 +22,12 @@
 //! | [`approval`] | what a human reads who is asked |
 //! | [`config`] | a raw value → a configuration, or every problem at once |
 //! | [`compat`] | host versions |
-//! | [`note`], [`audit`] | rooms of capabilities that follow; empty |
+//! | [`audit`] | the trail: records read back, replayed, added up |
+//! | [`note`] | note identity: the names of a note |
+//! | [`guard`] | the integrity guards that look at arguments alone |
 //!
-//! Everything outside `binding` is pure: no clock, no I/O, no globals, no Node.
+//! Everything outside `binding` is pure: no clock, no I/O, no globals, no Node. The one exception is reading and pruning
+//! the files of a trail, in [`audit::trail`] and [`audit::prune`].
 
 // A test may end where something is not as it must be; what ships may not.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value))]

@@ -9,6 +9,7 @@ mod gate;
 mod guards;
 mod memory;
 mod names;
+mod replay;
 mod request;
 mod settle;
 mod target;
@@ -18,6 +19,7 @@ use std::collections::HashMap;
 
 pub use digest::DigestKey;
 pub(crate) use digest::Digester;
+pub use replay::ReadCall;
 pub use target::Named;
 pub use turn::{Classification, MAX_OPEN, Recall, Task};
 
@@ -81,13 +83,40 @@ pub struct Call<'a> {
     pub control_hidden: bool,
 }
 
+/// What the gate reads of a write's arguments, apart from what the guards look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Reading {
+    /// No JSON object, or one parameter under two names.
+    Malformed = 1,
+    /// A `write_note` that replaces nothing.
+    Creates = 2,
+    /// Any other write.
+    Changes = 3,
+}
+
+impl Reading {
+    /// Every reading, in the order of the numbers.
+    pub const ALL: [Reading; 3] = [Reading::Malformed, Reading::Creates, Reading::Changes];
+
+    /// The stable name, as records carry it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reading::Malformed => "malformed",
+            Reading::Creates => "creates",
+            Reading::Changes => "changes",
+        }
+    }
+}
+
 /// A verdict, with what records want to know besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The verdict.
     pub verdict: Verdict,
-    /// For a write whose arguments could be read: whether it is a `write_note` that replaces nothing.
-    pub creates: Option<bool>,
+    /// What was read of a write's arguments; `None` for a call that is no write.
+    pub reading: Option<Reading>,
     /// The class of a secret that was found; never the secret.
     pub secret: Option<SecretClass>,
 }
@@ -297,7 +326,7 @@ impl Policy {
         let destructive = tool.class == (Class::Write { destructive: true });
         let without_turn = |code, observations| Judged {
             verdict: Verdict { destructive, observations, ..Verdict::of(code) },
-            creates: None,
+            reading: tool.class.writes().then(|| gate::reading(&self.options, tool, call.arguments)),
             secret: None,
         };
         let (session, turn, step) = match call.position {
@@ -324,7 +353,7 @@ impl Policy {
                 argument: None,
                 observations: observed,
             },
-            creates: None,
+            reading: None,
             secret: None,
         };
         let open = if tool.class.writes() {
@@ -335,7 +364,7 @@ impl Policy {
             judged.verdict.argument = decision.findings.argument;
             judged.verdict.observations = observed.and(decision.findings.observed);
             judged.secret = decision.findings.secret;
-            judged.creates = decision.request.is_some().then_some(decision.creates);
+            judged.reading = Some(decision.reading);
             decision.request.map_or(Open::Other, |request| Open::Write(Box::new(request)))
         } else {
             Policy::followed_read(tool, step, call.arguments)

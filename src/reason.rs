@@ -106,6 +106,12 @@ codes! {
 }
 
 impl Code {
+    /// Whether an integrity guard decides with this code: a finding about what the call would write.
+    #[must_use]
+    pub const fn is_finding(self) -> bool {
+        matches!(self as u8, 32..48)
+    }
+
     /// Whether a verdict with this code denies the call.
     #[must_use]
     pub const fn denies(self) -> bool {
@@ -164,6 +170,21 @@ observations! {
     PossibleDuplicatePermalink = 13, "POSSIBLE_DUPLICATE_PERMALINK";
 }
 
+impl Observation {
+    /// Whether an integrity guard that warns observes it.
+    #[must_use]
+    pub const fn is_finding(self) -> bool {
+        matches!(
+            self,
+            Observation::UnsafeNotePath
+                | Observation::OverwriteRequiresRead
+                | Observation::ProjectAmbiguous
+                | Observation::SecretPatternDetected
+                | Observation::TestFixtureLabelInProject
+        )
+    }
+}
+
 /// A set of observations: one bit each, 16 at most.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Observations(u16);
@@ -199,6 +220,12 @@ impl Observations {
     /// The observations of the set, in the order of their bits.
     pub fn iter(self) -> impl Iterator<Item = Observation> {
         Observation::ALL.iter().copied().filter(move |o| self.has(*o))
+    }
+
+    /// The observations of the integrity guards alone.
+    #[must_use]
+    pub fn findings(self) -> Observations {
+        self.iter().filter(|o| o.is_finding()).fold(Observations::NONE, Observations::with)
     }
 
     /// The bits.

@@ -26,6 +26,16 @@ pub enum Class {
 }
 
 impl Class {
+    /// Every class.
+    pub const ALL: [Class; 6] = [
+        Class::Control,
+        Class::Read { search: false },
+        Class::Read { search: true },
+        Class::Write { destructive: false },
+        Class::Write { destructive: true },
+        Class::Unknown,
+    ];
+
     /// Whether the call changes memory, as far as is known.
     #[must_use]
     pub const fn writes(self) -> bool {

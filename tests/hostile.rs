@@ -10,6 +10,7 @@
 )]
 
 #[allow(unreachable_pub, reason = "a module of a test is as open as the test needs")]
+#[allow(clippy::match_bool, clippy::case_sensitive_file_extension_comparisons, reason = "as the server has it")]
 mod notebook;
 
 use std::collections::{BTreeMap, HashMap};
@@ -122,8 +123,8 @@ impl World {
         let truth = &mut session.truth;
         if let Some(note) = done.note.and_then(|at| self.server.notes.get(at)) {
             let was = notes_before.iter().find(|before| before.id == note.id);
-            let knows = truth.known.get(&note.id).is_some_and(|seen| seen.is_none_or(|seen| seen < step));
-            prop_assert!(!done.replaced || knows, "{raw} {args} replaced text of {was:?}, unread");
+            let was_read = truth.known.get(&note.id).is_some_and(|seen| seen.is_none_or(|seen| seen < step));
+            prop_assert!(!done.replaced || was_read, "{raw} {args} replaced text of {was:?}, unread");
             match raw {
                 "read_note" => {
                     let seen = truth.known.entry(note.id).or_insert(Some(step));
@@ -164,7 +165,7 @@ fn record(truth: &mut Truth, raw: &str, args: &Value, done: &Done, server: &Serv
 /// Turns bytes into a call, with names that are likely to meet.
 fn play(world: &mut World, bytes: Bytes) -> TestCaseResult {
     let [what, who, which, spelling, a, b, c] = bytes;
-    let slot = if who < 200 { 0 } else { 1 };
+    let slot = u8::from(who >= 200);
     match what {
         0..=34 => {
             world.sessions.get_mut(&slot).unwrap().step += 1;

@@ -10,6 +10,7 @@
 )]
 
 #[allow(unreachable_pub, reason = "a module of a test is as open as the test needs")]
+#[allow(clippy::match_same_arms, reason = "one line for each kind of call")]
 mod model;
 
 use std::collections::BTreeSet;

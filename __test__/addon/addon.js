@@ -76,9 +76,14 @@ export class Stage {
     return this.module.judge(this.policy, this.#calls.get(call), id, where, slot, turn, step, args)
   }
 
-  /** A judged call in readable form. */
+  lastJudged() {
+    return this.module.lastJudged(this.policy)
+  }
+
+  /** A judged call in readable form; which argument is at fault, and what each guard found, is asked apart. */
   judge(call) {
-    return this.module.describe(this.word(call))
+    const { argument, findings, ...said } = this.module.describe(this.word(call))
+    return said
   }
 
   settle({ call, session, step = 1, reached = true, isError = false, declared, value }) {

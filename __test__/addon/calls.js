@@ -4,6 +4,9 @@
  */
 import { search, write } from './addon.js'
 
+/** A folder of storages that is not there: an empty trail. */
+const nowhere = 'no/such/storages'
+
 /**
  * Arguments for each export, on a policy with an open session in which a call numbered 1 is a lookup that runs.
  * @param {any} addon
@@ -17,6 +20,10 @@ export function rightCalls(addon) {
   return {
     addonVersion: [],
     approvalReason: [write, tool, word, args],
+    auditPrune: [nowhere, '{}', () => {}],
+    auditReport: [nowhere, '{}', '{}', () => {}],
+    auditSelect: [nowhere, '{}', () => true, () => {}],
+    auditVerify: [nowhere, () => {}],
     checkPath: ['directory', 'notes'],
     closeSession: [policy, session],
     compatibility: ['0.1.5', false],
@@ -28,8 +35,11 @@ export function rightCalls(addon) {
     dropPolicy: [policy],
     endTurn: [policy, session],
     enforcement: [policy, word, true],
+    explainCode: ['ALLOW_SIMPLE'],
+    explainedCodes: [],
     holdings: [policy],
     judge: [policy, 2, tool, addon.PLACE_HOST_TURN, session, 1, 1, args],
+    judgedFacts: [policy],
     lastJudged: [policy],
     noteIdentity: ['A', 'notes', 'main'],
     openSession: [policy],
@@ -44,6 +54,7 @@ export function rightCalls(addon) {
       1,
       { content: [{ type: 'text', text: '# Search Results' }] },
     ],
+    targetHash: [policy, tool, args],
     toolClass: [tool],
     toolId: [policy, write],
     vocabulary: [],

@@ -81,6 +81,7 @@ describe('a judgement', () => {
       decision: 'deny',
       code: 'CLASSIFICATION_REQUIRED',
       observations: [],
+      findings: [],
       classification: 'unknown',
       lookup: 'none',
       enforcement: 'denied',
@@ -124,6 +125,16 @@ describe('a judgement', () => {
         enforcement: 'overridden',
       })
     }
+  })
+})
+
+test('a judgement says what the guards found, also where they only warn', () => {
+  const session = policyOf({ mode: 'enforce' }).session()
+  session.classify('simple')
+  const judged = session.judge(memory('write_note'), { ...note, overwrite: true })
+  expect(judged).toMatchObject({
+    enforcement: 'allowed',
+    findings: [{ code: 'OVERWRITE_REQUIRES_READ', level: 'warn' }],
   })
 })
 

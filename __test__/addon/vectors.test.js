@@ -26,8 +26,27 @@ function play(stage, event, values) {
       const { do: _, expect: wanted, controlHidden: hidden, ...call } = event
       const word = stage.word({ ...call, hidden })
       const { becomes: columns, ...verdict } = { destructive: false, observations: [], ...wanted }
-      const got = { ...sorted(addon.describe(word)), becomes: columns && becomes(word) }
+      // What each guard found is in the guards' own vectors.
+      const { argument: _a, findings: _f, ...said } = addon.describe(word)
+      const got = { ...sorted(said), becomes: columns && becomes(word) }
       return [got, { ...sorted(verdict), becomes: columns && expectedBecomes(columns) }]
+    }
+    case 'call': {
+      const { tool, server = 'basic-memory', args = {}, answer, error, reached = true, ...rest } = event
+      const { code, observations = [], argument, secretClass, outcome = 'succeeded', noted = [], ...place } = rest
+      const call = event.call ?? Symbol('call')
+      const word = stage.word({ ...place, call, tool: `mcp__${server}__${tool}`, args })
+      const said = addon.describe(word)
+      const judged = { code: said.code, observations: said.observations, argument: said.argument }
+      const wanted = { code, observations, argument }
+      const secret = stage.lastJudged()?.secretClass
+      if (secretClass !== undefined) expect(secret).toBe(secretClass)
+      expect(sorted(judged)).toEqual(sorted(wanted))
+      if (answer === undefined && error === undefined && reached) return []
+      const value = error ?? (typeof answer === 'string' && answer in values ? values[answer] : answer)
+      const { session, step } = place
+      const settled = stage.settle({ call, session, step, reached, isError: error !== undefined || !reached, value })
+      return [sorted(settled), sorted({ outcome, observations: noted })]
     }
     case 'settle': {
       const { do: _, expect: wanted, value, ...result } = event
@@ -44,17 +63,20 @@ function play(stage, event, values) {
 
 const sorted = thing => ({ ...thing, observations: [...thing.observations].sort() })
 
-describe.each(['gate.json', 'classification.json'])('%s', file => {
-  const { values = {}, vectors: scenarios } = vectors(file)
-  test.each(scenarios)('$name', ({ config, events }) => {
-    const stage = new Stage(config)
-    for (const [index, event] of events.entries()) {
-      const [got, expected] = play(stage, event, values)
-      expect(got, `event ${index + 1} (${event.do} ${event.call ?? ''})`).toEqual(expected)
-    }
-    stage.drop()
-  })
-})
+describe.each(['gate.json', 'classification.json', 'guards.json', 'overwrite.json', 'duplicate.json', 'project.json'])(
+  '%s',
+  file => {
+    const { values = {}, vectors: scenarios } = vectors(file)
+    test.each(scenarios)('$name', ({ config, events }) => {
+      const stage = new Stage(config)
+      for (const [index, event] of events.entries()) {
+        const [got, expected] = play(stage, event, values)
+        expect(got, `event ${index + 1} (${event.do} ${event.call ?? ''})`).toEqual(expected)
+      }
+      stage.drop()
+    })
+  },
+)
 
 const codes = {
   malformed: ['MALFORMED_ARGUMENTS'],

@@ -61,7 +61,7 @@ describe('the house', () => {
   })
 
   test('every name of code is in the sources', () => {
-    const files = [...modules, 'index.d.ts'].map(name => source(name ?? '')).join('\n')
+    const files = [...modules, 'index.d.ts', 'tests/server_paths.rs'].map(name => source(name ?? '')).join('\n')
     // What is spelt as only code is: a member, a call, a macro, a private field, a constant.
     const names = spans(architecture.line)
       .filter(span => !span.includes('/') && /::|\w\.\w|\(|!$|^#|^[A-Z]+(?:_[A-Z]+)*$|[a-z][A-Z]/.test(span))
@@ -81,19 +81,25 @@ describe('the house', () => {
     const { number } = vocabulary.codes.find(({ name }) => name === 'ALLOW_SIMPLE') ?? { number: -1 }
     for (const [at, classification] of ['unknown', 'simple', 'complex'].entries()) {
       for (const [as, state] of ['none', 'failed', 'pending', 'satisfied'].entries()) {
-        const word = (number | (1 << 8) | (at << 9) | (as << 11) | (1 << 16)) >>> 0
+        const word = (number | (1 << 6) | (at << 7) | (as << 9) | (2 << 11) | (1 << 16)) >>> 0
         expect(addon.describe(word)).toEqual({
           decision: 'allow',
           code: 'ALLOW_SIMPLE',
           destructive: true,
           classification,
           lookup: state,
+          argument: 'directory',
           observations: [vocabulary.observations[0]],
+          findings: [],
         })
       }
     }
-    for (const bit of [13, 14, 15]) expect(() => addon.describe((1 << bit) >>> 0)).toThrow()
-    const outcomes = ['not-reached', 'failed', 'succeeded', undefined]
-    for (const [word, outcome] of outcomes.entries()) expect(addon.describeSettlement(word).outcome).toBe(outcome)
+    expect(addon.describe(number)).not.toHaveProperty('argument')
+    for (const word of [3 << 7, 30 << 11, 1 << 31]) expect(() => addon.describe((number | word) >>> 0)).toThrow()
+    const outcomes = { 0: 'not-reached', 1: 'failed', 2: 'succeeded', 3: 'unknown', 7: undefined }
+    for (const [word, outcome] of Object.entries(outcomes)) {
+      expect(addon.describeSettlement(Number(word)).outcome).toBe(outcome)
+    }
+    for (const word of [4, 5, 6, 8]) expect(() => addon.describeSettlement(word)).toThrow()
   })
 })

@@ -3,6 +3,7 @@
  * verdicts, and what only the sources name.
  */
 import { readFileSync } from 'node:fs'
+import { runInNewContext } from 'node:vm'
 import { loadAddon } from '../../js/native.js'
 import { inRoot } from '../../scripts/lib/project.mjs'
 
@@ -26,6 +27,64 @@ export const memory = raw => `mcp__basic-memory__${raw}`
 
 /** A text result as the bridge delivers it. @param {string} text */
 export const textResult = text => ({ content: [{ type: 'text', text }] })
+
+/**
+ * The evidence table, from its source: what Rust holds as data is written so that little makes JavaScript of it.
+ * @returns {{ tool: string, place: string, rules: { outcome: string, marks: { kind: string, values: unknown[] }[] }[] }[]}
+ */
+export function evidenceTable() {
+  const script = `const DONE:${between('src/evidence/table.rs', '\nconst DONE:', "/// The table's entry")}`
+    .replace(/^\s*\/\/.*$/gm, '')
+    .replace(/^(?:pub )?const (\w+): [^=]* =/gm, 'const $1 =')
+    .replaceAll('&[', '[')
+    .replaceAll('Entry {', '{')
+    .replace(/Place::(\w+)/g, "'$1'")
+    .replace(/Outcome::NotFound \{ sure: (\w+) \}/g, "$1 ? 'Absent' : 'NotFound'")
+    .replace(/Outcome::(\w+)/g, "'$1'")
+    .replace(/Mark::(\w+)\(/g, "mark('$1', ")
+    .replace(/Mark::(\w+)/g, "mark('$1')")
+  return runInNewContext(`
+    const rule = (outcome, marks) => ({ outcome, marks })
+    const mark = (kind, ...values) => ({ kind, values })
+    ${script}; TABLE`)
+}
+
+/** What a mark of the evidence table says, in the words of the page. */
+const MARKS = {
+  Starts: text => `begins with ${shown(text)}`,
+  Heads: text => `begins with ${shown(text)}, white space before it aside`,
+  WrapsError: () => 'is the frame of a view around a refused path',
+  AnyText: () => 'is any other text',
+  AnyList: () => 'is any other list',
+  Is: value => `is ${value}`,
+  Word: (field, text) => `\`${field}\` is ${shown(text)}`,
+  Opens: (field, text) => `\`${field}\` begins with ${shown(text)}`,
+  Flag: (field, value) => `\`${field}\` is ${value}`,
+  Has: field => `has \`${field}\``,
+  Lacks: field => `has no \`${field}\``,
+  Items: field => `\`${field}\` lists something`,
+  NoItems: field => `\`${field}\` is an empty list`,
+}
+
+const OUTCOMES = {
+  Done: 'done',
+  Empty: 'empty',
+  Absent: 'not found, proven',
+  NotFound: 'not found',
+  Failed: 'failed',
+  Partly: 'partly',
+  Unknown: 'unknown',
+}
+
+/** A text in a code span; GitHub trims it, and a line break is written as in source. @param {string} text */
+const shown = text => `\`${text.replaceAll('\n', '\\n')}\``
+
+/** The rules of one tool as rows of the page. @param {ReturnType<typeof evidenceTable>[number]} entry */
+export const evidenceRows = ({ rules }) =>
+  rules.map(({ outcome, marks }) => [
+    marks.map(({ kind, values }) => MARKS[kind](...values)).join(' and '),
+    OUTCOMES[outcome],
+  ])
 
 /** One session of a policy, for a few calls in a row. @param {unknown} config */
 export function play(config) {
@@ -60,17 +119,89 @@ export function play(config) {
  * What a lookup with this result proves.
  * @param {unknown} value
  * @param {number} [facts]
+ * @param {string} [raw]
  */
-export function lookup(value, facts = 0) {
+export function lookup(value, facts = 0, raw = 'search_notes') {
   const session = play({})
   try {
-    return session.settle(session.judge(memory('search_notes'), 1), facts, 1, value)
+    return session.settle(session.judge(memory(raw), 1), facts, 1, value)
   } finally {
     session.done()
   }
 }
 
 const write = { title: 'T', directory: 'd', content: 'C' }
+
+/** A result that the server gives when a call is done, where an example gives none. */
+const DONE = {
+  search_notes: '# Search Results: x',
+  write_note: '# Created note\n',
+  edit_note: '# Edited note (append)\n',
+  move_note: '✅ Note moved',
+}
+
+/**
+ * Plays an example of docs/POLICY.md: lines of `message  tool arguments → verdict → answer`, where the answer may be left out
+ * and `timeout` is one that never came.
+ * @param {string} text
+ * @returns {{ verdicts: { expected: string, found: string }[], told: string | undefined }} what the last denial says
+ */
+export function playExample(text) {
+  const lines = text.replace(/\n +/g, ' ').split('\n')
+  const configured = /^config (.*)$/.exec(lines[0] ?? '')
+  const session = play(configured ? JSON.parse(configured[1] ?? '') : { profile: 'strict' })
+  const verdicts = []
+  let told
+  try {
+    for (const line of configured ? lines.slice(1) : lines) {
+      const [, step, raw = '', json = '', expected = '', answer] =
+        /^(\d+) +(\w+) (\{.*?\}) → ([A-Z_]+(?: \+ [A-Z_]+)*)(?: → (.*))?$/.exec(line) ?? []
+      if (step === undefined) throw new Error(`not a line of an example: ${line}`)
+      const args = JSON.parse(json)
+      const at = Number(step)
+      const judged = session.judge(raw === 'bmpp__classify' ? raw : memory(raw), at, args)
+      // A read is always observed as none that is a lookup; that is no news.
+      const observed = judged.observations.filter(name => name !== 'READ_ONLY_NOT_RECALL')
+      verdicts.push({ expected, found: [judged.code, ...observed].join(' + ') })
+      if (judged.decision === 'deny' || judged.destructive)
+        told = addon.denialText(session.policy, judged.word, judged.tool)
+      if (judged.decision === 'deny') continue
+      if (raw === 'bmpp__classify') {
+        session.settle(judged, args.task === 'simple' ? addon.FACT_DECLARED_SIMPLE : addon.FACT_DECLARED_COMPLEX, at)
+      } else if (answer === 'timeout') session.settle(judged, addon.FACT_ERROR, at, 'Request timed out')
+      else session.settle(judged, 0, at, textResult(answer ?? DONE[raw] ?? 'x'))
+    }
+  } finally {
+    session.done()
+  }
+  return { verdicts, told }
+}
+
+/** Calls that a guard has something to say of, or an option of theirs. @param {unknown} config */
+function guarded(config) {
+  const session = play(config)
+  session.classify('simple')
+  const words = []
+  const call = (raw, args, answer) => {
+    const judged = session.judge(memory(raw), 2, args)
+    words.push(judged.word)
+    if (judged.decision === 'allow') session.settle(judged, 0, 2, textResult(answer ?? '# Created note\n'))
+  }
+  const note = { title: 'T', directory: 'd', content: 'C', project: 'main' }
+  const label = '[test-fixture]'
+  call('write_note', { ...note, directory: '../d' })
+  call('write_note', { ...note, overwrite: true })
+  call('write_note', { ...note, title: 'U' })
+  call('write_note', { ...note, title: 'U' })
+  call('write_note', { title: 'V', directory: 'd', content: 'C' })
+  call('write_note', { ...note, title: 'W', tags: [`ghp_${'aB3'.repeat(12)}`] })
+  call('write_note', { ...note, title: 'X', content: `ghp_${'aB3'.repeat(12)}` })
+  for (const directory of ['d', 'tests', 'archive/policy-tests'])
+    call('write_note', { ...note, directory, tags: label })
+  call('write_note', { ...note, title: 'Y', content: label })
+  session.done()
+  return words
+}
 
 /**
  * Everything that a configuration changes, as far as can be seen from outside: two configurations with one fingerprint do the
@@ -99,5 +230,5 @@ export function fingerprint(config) {
   complex.done()
 
   const words = [unknown, destructive, unsearched, searched].map(({ word }) => word)
-  return JSON.stringify({ reading, info, classes, enforcements, words, search })
+  return JSON.stringify({ reading, info, classes, enforcements, words, search, guarded: guarded(config) })
 }

@@ -13,7 +13,18 @@ import { bootGate, call } from '../support/gate.js'
 import { calls, say } from '../support/inprocess.js'
 import { withTempDir } from '../support/temp-dir.js'
 import { oneLine, readPage, spans } from './markdown.js'
-import { addon, between, fingerprint, lookup, memory, play, source, textResult, vocabulary } from './product.js'
+import {
+  addon,
+  between,
+  evidenceTable,
+  fingerprint,
+  lookup,
+  memory,
+  play,
+  source,
+  textResult,
+  vocabulary,
+} from './product.js'
 
 const readme = readPage('README.md')
 const manifest = JSON.parse(source('package.json'))
@@ -46,10 +57,34 @@ describe('the words of verdicts and records', () => {
     expect(rows.toSorted()).toEqual(vocabulary.enforcements.toSorted())
   })
 
-  test('outcomes of a lookup', () => {
-    const outcomes = readme.table('The result').flatMap(row => spans(row.Outcome))
-    expect(outcomes.filter(word => word !== 'results' && !vocabulary.outcomes.includes(word))).toEqual([])
-    for (const outcome of vocabulary.outcomes) expect(outcomes).toContain(outcome)
+  test('outcomes, those of a lookup among them', () => {
+    const outcomes = readme.table('Outcome', 'Meaning').map(row => only(row.Outcome))
+    expect(outcomes).toEqual(vocabulary.outcomes)
+    const lookups = readme.table('The result').flatMap(row => spans(row.Outcome))
+    const words = new Set(lookups.filter(word => word !== 'results'))
+    // Only of a write can nobody know whether it was done.
+    expect(words).toEqual(new Set(outcomes.filter(word => word !== 'unknown')))
+  })
+
+  test('guards, with their codes and levels', () => {
+    const rows = readme.table('Guard', 'Code')
+    const keys = readme.table('Key', 'Type', 'Default')
+    for (const row of rows) {
+      const key = keys.find(({ Key }) => Key === row.Guard)
+      const [level, ...more] = spans(row.Levels)
+      if (key?.Type === 'boolean')
+        expect([row.Guard, row.Levels, key.Default]).toEqual([row.Guard, row.Levels, '`true`'])
+      else {
+        expect([row.Guard, level]).toEqual([row.Guard, only(key?.Default ?? '')])
+        expect([row.Guard, more.includes('deny') && row.Levels.includes('in strict')]).toEqual([
+          row.Guard,
+          key?.Strict !== '',
+        ])
+        expect([level, ...more].toSorted()).toEqual(['deny', 'off', 'warn'])
+      }
+    }
+    const guards = vocabulary.codes.filter(({ number }) => number >= 32 && number < 48).map(({ name }) => name)
+    expect(rows.flatMap(row => spans(row.Code)).toSorted()).toEqual(guards.toSorted())
   })
 
   test('classes, each tool under its own', () => {
@@ -71,6 +106,7 @@ describe('the words of verdicts and records', () => {
       ...vocabulary.observations,
       ...readme.table('Problem code').map(row => only(row['Problem code'])),
       'BASIC_MEMORY_WRITE_NOTE_OVERWRITE_DEFAULT',
+      'NOTE_NOT_FOUND',
       'DSH_BMPP_NATIVE',
     ])
     const named = spans(readme.line).flatMap(span => span.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [])
@@ -82,7 +118,7 @@ describe('the words of verdicts and records', () => {
     const paragraph = /- ([^.]*) are never put to a human\./.exec(readme.line)?.[1] ?? ''
     const listed = spans(paragraph)
     const strict = addon.createPolicy({ mode: 'enforce', profile: 'strict' })
-    const destructive = 1 << 8
+    const destructive = 1 << 6
     const denied = vocabulary.codes.filter(({ kind, name }) => kind !== 'allow' && name !== 'APPROVAL_UNAVAILABLE')
     for (const { name, number } of denied) {
       const becomes = vocabulary.enforcements[addon.enforcement(strict, number | destructive, true)]
@@ -123,6 +159,18 @@ describe('the configuration', () => {
 
   test.each(rows)('the default of $key', row => {
     expect(fingerprint({ [row.key]: defaultOf(row) })).toBe(fingerprint({}))
+  })
+
+  test('what strict raises, and nothing else', () => {
+    const raised = rows.filter(row => row.Strict !== '')
+    const explicit = Object.fromEntries(raised.map(row => [row.key, only(row.Strict)]))
+    expect(fingerprint({ profile: 'strict', ...explicit })).toBe(fingerprint({ profile: 'strict' }))
+    const strict = config => JSON.parse(fingerprint({ profile: 'strict', ...config }))
+    const back = Object.fromEntries(raised.map(row => [row.key, only(row.Default)]))
+    expect(strict(back).guarded).toEqual(JSON.parse(fingerprint({})).guarded)
+    for (const row of rows.filter(row => row.Strict === '' && !['profile', ...lists].includes(row.key))) {
+      expect([row.key, strict({ [row.key]: defaultOf(row) })]).toEqual([row.key, strict({})])
+    }
   })
 
   test.each(rows.filter(row => valuesOf(row).length > 0))('the values of $key, each with an effect', row => {
@@ -177,25 +225,32 @@ describe('the configuration', () => {
 })
 
 describe('what proves a lookup', () => {
-  const rows = readme.table('Heading').map(row => [only(row.Heading), row.Meaning])
+  const rows = readme.table('Heading').map(row => [only(row.Heading), row.Meaning, spans(row['Known of'])])
 
-  test('the headings that there are, in their order', () => {
-    const table = between('src/evidence.rs', 'LOOKUP_HEADINGS', '];')
-    const entries = [...table.matchAll(/\("(.*)", Meaning::(\w+)\)/g)].map(([, heading, meaning]) => [
-      // GitHub trims a code span; the space belongs to it all the same.
-      heading,
-      meaning.toLowerCase(),
-    ])
-    expect(rows).toEqual(entries)
+  test('the headings that there are, in their order, each with the search tools that know it', () => {
+    const searches = vocabulary.tools.filter(tool => tool.class === 'search').map(({ name }) => name)
+    const meanings = { Done: 'found', Empty: 'nothing', Failed: 'failure' }
+    const headings = new Map()
+    for (const { tool, rules } of evidenceTable().filter(entry => searches.includes(entry.tool))) {
+      for (const { outcome, marks } of rules) {
+        if (!['Starts', 'Heads'].includes(marks[0]?.kind ?? '')) continue
+        // GitHub trims a code span; the space belongs to it all the same.
+        const [heading] = marks[0]?.values ?? []
+        const entry = headings.get(heading) ?? [heading, meanings[outcome], []]
+        headings.set(heading, entry)
+        entry[2].push(tool)
+      }
+    }
+    expect(rows).toEqual([...headings.values()])
   })
 
-  test.each(rows)('%s means %s', (heading, meaning) => {
+  test.each(rows)('%s means %s', (heading, meaning, [tool]) => {
     const expected = {
       found: { outcome: 'succeeded', observations: [] },
       nothing: { outcome: 'succeeded', observations: ['RECALL_EMPTY'] },
       failure: { outcome: 'failed', observations: [] },
     }[meaning]
-    expect(lookup(textResult(`${heading}x\n`))).toEqual(expected)
+    expect(lookup(textResult(`${heading}x\n`), 0, tool)).toEqual(expected)
   })
 
   test('the table of results', () => {
@@ -237,8 +292,8 @@ describe('texts that are quoted', () => {
   test('the text that a human reads', () => {
     const session = play({ mode: 'enforce', profile: 'strict' })
     const args = { identifier: 'd/T', project: 'main' }
-    const { word } = session.judge(memory('delete_note'), 1, args)
-    expect(quoted).toContain(addon.approvalReason(memory('delete_note'), word, args))
+    const { word, tool } = session.judge(memory('delete_note'), 1, args)
+    expect(quoted).toContain(addon.approvalReason(memory('delete_note'), tool, word, args))
     session.done()
   })
 
@@ -249,7 +304,7 @@ describe('texts that are quoted', () => {
     const filled = text => parts.map(part => text.replaceAll(/\$\{[^}]*\}/g, part))
     const files = readdirSync(inRoot('js')).filter(name => name.endsWith('.js'))
     const notices = files.flatMap(name =>
-      [...source(join('js', name)).matchAll(/\.notice\(\s*(?:'[^']*'|`[^`]*`),\s*(?:'([^']*)'|`([^`]*)`)/g)].flatMap(
+      [...source(join('js', name)).matchAll(/\.#?notice\(\s*(?:'[^']*'|`[^`]*`),\s*(?:'([^']*)'|`([^`]*)`)/g)].flatMap(
         ([, plain, template]) => filled(plain ?? template ?? ''),
       ),
     )
@@ -285,13 +340,15 @@ describe('the scenarios', () => {
     return [row.Scenario, all, only(row['Verdict on the write'])]
   })
 
-  test.each(rows)('%s', async (_name, messages, code) => {
+  test.each(rows)('%s', async (name, messages, code) => {
     for (const mode of ['enforce', 'audit']) {
       const gate = await bootGate({ mode })
       await gate.run([...messages.map(message => calls(...messageOf(message))), say('done')])
       const decided = gate.decisions().at(-1)
-      const enforcement = code.startsWith('ALLOW') ? 'allowed' : mode === 'enforce' ? 'denied' : 'overridden'
-      expect(decided).toMatchObject({ tool: memory('write_note'), code, enforcement })
+      // In audit the bundled write was done, so that the same again is a duplicate.
+      const verdict = name === 'recovered' && mode === 'audit' ? 'DUPLICATE_WRITE_SAME_TURN' : code
+      const enforcement = verdict.startsWith('ALLOW') ? 'allowed' : mode === 'enforce' ? 'denied' : 'overridden'
+      expect(decided).toMatchObject({ tool: memory('write_note'), code: verdict, enforcement })
     }
   })
 
@@ -301,10 +358,11 @@ describe('the scenarios', () => {
     await gate.run([calls(call.complex), calls(call.search, call.write), say('done')])
     const shown = JSON.parse(text)
     const made = gate.decisions().at(-1)
-    expect({ ...made, session: shown.session, call: shown.call }).toEqual(shown)
+    expect({ ...made, session: shown.session, call: shown.call, time: shown.time }).toEqual(shown)
     const [, settled] = gate.settlements()
     const common = Object.keys(shown).slice(0, Object.keys(shown).indexOf('class') + 1)
-    expect(Object.keys(settled)).toEqual([...common, 'outcome', 'observations'])
+    expect(Object.keys(settled).slice(0, common.length)).toEqual(common)
+    for (const key of ['outcome', 'observations', 'happened']) expect(settled).toHaveProperty(key)
   })
 })
 
@@ -392,8 +450,21 @@ describe('examples', () => {
     for (const { text } of readme.blocks('json')) expect(JSON.parse(text)).toBeInstanceOf(Object)
   })
 
+  test('what the core exports is what the page shows', async () => {
+    const text = readme.blocks('js').find(block => block.text.includes('dsh-bmpp/core'))?.text ?? ''
+    expect(manifest.exports['./core']).toEqual({ types: './types/js/note.d.ts', default: './js/note.js' })
+    const core = await import('../../js/note.js')
+    expect(Object.keys(core)).toEqual(spans(text.replace(/^import \{ (.*) \}.*$/m, '`$1`'))[0]?.split(', '))
+    const shown = [...text.matchAll(/^(\w+)\((.*?)\) \/\/ (.*)$/gm)]
+    expect(shown.length).toBe(2)
+    for (const [, name = '', args, result] of shown) {
+      const list = yaml.load(`[${args}]`)
+      expect(core[name](...list)).toEqual(yaml.load(result ?? ''))
+    }
+  })
+
   test('the observer runs', async () => {
-    const [{ text }] = readme.blocks('js')
+    const text = readme.blocks('js').find(block => block.text.includes('onRecord'))?.text ?? ''
     await withTempDir(async dir => {
       const file = join(dir, 'memory-records.mjs')
       const entry = inRoot('js', 'index.js')

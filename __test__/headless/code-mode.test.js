@@ -76,7 +76,7 @@ test('a native call that code mode refuses before anybody can judge it has no re
   const run = await playDsh({ env: { DSH_TOOLS_MODE: 'code' }, conversation: [[[call.simple, call.write]]] })
   expect(run.code).toBe(0)
   expect(run.told.every(({ isError, text }) => isError && text.includes('run_code'))).toBe(true)
-  expect(run).toMatchObject({ records: [], reached: [] })
+  expect(run).toMatchObject({ decisions: [], settlements: [], reached: [] })
   // Nobody ran anything past the gate, so nobody is told so.
   expect(run.notices).toHaveLength(1)
 })

@@ -91,9 +91,9 @@ describe('the packed files', () => {
     expect(strangers).toEqual([])
   })
 
-  test('name packages of the Harness only where its version is looked for, as data', () => {
+  test('name packages of the Harness only where its version or its profiles are looked for, as data', () => {
     const naming = modules().filter(file => read(file).literals.some(text => text.includes('@deepseek-ai/')))
-    expect(naming).toEqual(['js/host.js'])
+    expect(naming).toEqual(['js/host.js', 'js/cli/doctor-host.js'])
   })
 
   test('depend on nothing that a package manager would fetch or build at install', () => {

@@ -108,6 +108,7 @@ describe('a load', () => {
       'on session/disposed',
       'on tools/change',
       'on session/event',
+      'on internal/status',
       'effect',
     ])
   })

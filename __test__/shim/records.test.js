@@ -22,9 +22,13 @@ describe('the sink in memory', () => {
 describe('the recorder', () => {
   test('numbers the records from 1, without a gap', () => {
     const sink = memorySink()
-    const recorder = new Recorder(sink, () => {})
+    const recorder = new Recorder(
+      sink,
+      () => {},
+      () => 5,
+    )
     for (let index = 0; index < 3; index++) recorder.record(decision({ index }))
-    expect(sink.records).toEqual([1, 2, 3].map(seq => ({ seq, ...decision({ index: seq - 1 }) })))
+    expect(sink.records).toEqual([1, 2, 3].map(seq => ({ seq, time: 5, ...decision({ index: seq - 1 }) })))
   })
 
   test('counts what the sink does not take and says so each time; the number goes on', () => {

@@ -16,6 +16,7 @@ import { loadAddon } from '../../js/native.js'
 import { dshBin, inRoot } from '../../scripts/lib/project.mjs'
 import { readJsonLines, runDsh } from './headless.js'
 import { withTempDir } from './temp-dir.js'
+import { storageRows } from './trail.js'
 
 const { version } = JSON.parse(readFileSync(join(dirname(dirname(realpathSync(dshBin))), 'package.json'), 'utf8'))
 const host = loadAddon().compatibility(version, true)
@@ -57,6 +58,7 @@ export const noticesOf = stderr =>
  * @param {object | null} [options.config] further keys of the row; null leaves BMPP out
  * @param {any[]} [options.plugins]
  * @param {string} [options.home]
+ * @param {boolean} [options.storage] false: the host offers no storage, as a headless one of 0.1.0-rc.8 does by itself
  */
 export async function playDsh(options) {
   const { home } = options
@@ -64,7 +66,10 @@ export async function playDsh(options) {
 }
 
 /** @param {string} home @param {any} options */
-async function play(home, { conversation, mode = 'enforce', config = {}, plugins = [], ...rest }) {
+async function play(
+  home,
+  { conversation, mode = 'enforce', config = {}, plugins = [], patches = [], storage = true, ...rest },
+) {
   const earlier = readJsonLines(recordsIn(home)).length
   const run = await runDsh({
     ...(conversation
@@ -79,6 +84,7 @@ async function play(home, { conversation, mode = 'enforce', config = {}, plugins
       : {}),
     ...rest,
     home,
+    patches: [...(storage ? [storageRows(home)] : []), ...patches],
     ...(config === null ? {} : { config: { mode, allowUnverifiedHarness: true, ...config } }),
     plugins: [{ id: 'observer', name: inRoot('demo', 'observer.mjs'), config: { file: recordsIn(home) } }, ...plugins],
   })

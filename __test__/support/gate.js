@@ -92,7 +92,8 @@ const cut = text => /^(?:Error: |ToolCallError: )?([A-Z][A-Z_]+): /.exec(text)?.
  * @param {object} [parts] as {@link createPlugin} takes them
  */
 export function watchedPlugin(parts = {}) {
-  /** @type {AuditRecord[]} */ const records = []
+  /** @type {AuditRecord[]} */ const trail = []
+  /** @type {any[]} */ const records = []
   /** @type {string[]} */ const stderr = []
   /** @type {LoadReport[]} */ const reports = []
   /** @type {number[]} */ const handles = []
@@ -106,7 +107,12 @@ export function watchedPlugin(parts = {}) {
     },
   }
   const made = createPlugin({
-    sink: { record: record => void records.push(record) },
+    sink: {
+      record(record) {
+        trail.push(record)
+        if (record.kind === 'decision' || record.kind === 'settlement') records.push(record)
+      },
+    },
     standardError: line => void stderr.push(line),
     host: /** @type {any} */ (supported),
     ...parts,
@@ -123,6 +129,9 @@ export function watchedPlugin(parts = {}) {
   }
   return {
     plugin,
+    /** Everything that was recorded. */
+    trail,
+    /** Decisions and settlements alone. */
     records,
     stderr,
     reports,

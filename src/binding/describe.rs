@@ -10,7 +10,7 @@ use crate::config::{Config, Problem, Step};
 use crate::note::path::note_path;
 use crate::note::permalink;
 use crate::note::text::Text;
-use crate::policy::{Classification, Judged, Outcome, Recall, Settled, Task};
+use crate::policy::{Classification, Judged, Outcome, Reading, Recall, Settled, Task};
 use crate::reason::{self, Code, Context, Kind, Observation, Observations};
 use crate::tool::Known;
 use crate::verdict::{Enforcement, Verdict};
@@ -95,6 +95,12 @@ pub struct PolicyInfo {
     pub prefixes: Vec<String>,
     /// Raw names of the read list: what must go on even where a bug of ours keeps a call from being judged.
     pub read_tools: Vec<String>,
+    /// `off`, `decision` or `verbose`.
+    pub audit_level: String,
+    /// `omit` or `hash`.
+    pub path_redaction: String,
+    /// How many records the audit keeps at most; 0: all.
+    pub audit_max_records: u32,
     /// Version of the policy.
     pub policy_version: String,
 }
@@ -109,6 +115,9 @@ impl PolicyInfo {
             server_names: config.server_names.clone(),
             prefixes: instance.namespace.prefixes().to_vec(),
             read_tools: config.read_tools.clone(),
+            audit_level: name_of(config.audit_level),
+            path_redaction: name_of(config.path_redaction),
+            audit_max_records: config.audit_max_records,
             policy_version: POLICY_VERSION.to_owned(),
         }
     }
@@ -132,6 +141,17 @@ pub struct Described {
     pub argument: Option<String>,
     /// What was noticed besides.
     pub observations: Vec<String>,
+    /// What the integrity guards found, with the level that each has.
+    pub findings: Vec<GuardFinding>,
+}
+
+/// What an integrity guard found.
+#[napi(object)]
+pub struct GuardFinding {
+    /// The guard's code.
+    pub code: String,
+    /// `deny` or `warn`.
+    pub level: String,
 }
 
 impl Described {
@@ -144,22 +164,28 @@ impl Described {
             lookup: verdict.recall.name().to_owned(),
             argument: verdict.argument.map(|argument| argument.name().to_owned()),
             observations: names(verdict.observations),
+            findings: findings(verdict),
         }
     }
+}
+
+fn findings(verdict: Verdict) -> Vec<GuardFinding> {
+    let finding = |code: &str, level: &str| GuardFinding { code: code.to_owned(), level: level.to_owned() };
+    let denied = verdict.code.is_finding().then(|| finding(verdict.code.name(), "deny"));
+    let warned = verdict.observations.findings();
+    denied.into_iter().chain(warned.iter().map(|o| finding(o.name(), "warn"))).collect()
 }
 
 /// What records want to know of a judged call, besides the verdict.
 #[napi(object)]
 pub struct JudgedDetail {
-    /// For a write whose arguments could be read: whether it is a `write_note` that replaces nothing.
-    pub creates: Option<bool>,
     /// The class of a secret that was found; never the secret.
     pub secret_class: Option<String>,
 }
 
 impl JudgedDetail {
     pub(super) fn of(judged: Judged) -> JudgedDetail {
-        JudgedDetail { creates: judged.creates, secret_class: judged.secret.map(|class| class.name().to_owned()) }
+        JudgedDetail { secret_class: judged.secret.map(|class| class.name().to_owned()) }
     }
 }
 
@@ -236,6 +262,8 @@ pub struct Vocabulary {
     pub classifications: Vec<String>,
     pub lookups: Vec<String>,
     pub outcomes: Vec<String>,
+    /// What is recorded of a write's arguments; the first, which is empty, of any other call.
+    pub facts: Vec<String>,
     /// Raw names of the server's tools with their default classes.
     pub tools: Vec<ToolEntry>,
 }
@@ -273,6 +301,7 @@ impl Vocabulary {
             enforcements: Enforcement::ALL.iter().map(|e| e.name().to_owned()).collect(),
             classifications: Classification::ALL.iter().map(|c| c.name().to_owned()).collect(),
             lookups: Recall::ALL.iter().map(|r| r.name().to_owned()).collect(),
+            facts: [""].into_iter().chain(Reading::ALL.map(Reading::name)).map(str::to_owned).collect(),
             outcomes: Outcome::ALL.iter().map(|o| o.name().to_owned()).collect(),
             tools: Known::ALL
                 .iter()

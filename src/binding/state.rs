@@ -18,6 +18,8 @@ pub(super) struct Instance {
     pub(super) policy: Policy,
     /// The call that was judged last.
     pub(super) last: Option<Judged>,
+    /// Key of the hashes of notes in records.
+    pub(super) target_key: RandomState,
 }
 
 /// What can go wrong at the boundary without a bug of ours, but for the last.
@@ -36,6 +38,10 @@ pub(super) enum Fault {
          project_path"
     )]
     NoPathArgument,
+    #[error("not what this function takes: {0}")]
+    BadRequest(String),
+    #[error("the trail cannot be read or written: {0}")]
+    Trail(String),
     #[error("too many policies in this process")]
     TooMany,
     #[error("POLICY_INTERNAL_ERROR: {entry} panicked{place}")]
@@ -62,7 +68,8 @@ pub(super) fn create(config: Config) -> Result<u32, Fault> {
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1))
         .map_err(|_| Fault::TooMany)?;
     let policy = Policy::new(Options::new(&config, process_key()));
-    let instance = Instance { namespace: config.namespace(), policy, config, last: None };
+    let instance =
+        Instance { namespace: config.namespace(), policy, config, last: None, target_key: RandomState::new() };
     POLICIES.with_borrow_mut(|policies| policies.push((handle, instance)));
     Ok(handle)
 }

@@ -26,6 +26,9 @@ const KEYS: &[(&str, Read)] = &[
     ("overwriteDefault", |raw, c, found| found.bool(raw, &mut c.overwrite_default)),
     ("inspectContent", |raw, c, found| found.bool(raw, &mut c.inspect_content)),
     ("lookupEvidence", |raw, c, found| found.one_of(raw, &mut c.lookup_evidence)),
+    ("auditLevel", |raw, c, found| found.one_of(raw, &mut c.audit_level)),
+    ("pathRedaction", |raw, c, found| found.one_of(raw, &mut c.path_redaction)),
+    ("auditMaxRecords", |raw, c, found| found.count(raw, &mut c.audit_max_records)),
     ("policyVersion", |raw, _, found| found.policy_version(raw)),
     ("allowUnverifiedHarness", |raw, c, found| found.bool(raw, &mut c.allow_unverified_harness)),
 ];
@@ -167,6 +170,22 @@ impl Found<'_> {
         match raw {
             Raw::Bool(value) => *into = *value,
             other => self.wrong_type(None, "true or false", other),
+        }
+    }
+
+    fn count(&mut self, raw: &Raw, into: &mut u32) {
+        match raw {
+            // The range makes the conversion exact.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by the guard")]
+            Raw::Number(value) if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(value) => {
+                *into = *value as u32;
+            }
+            Raw::Number(_) => self.push(
+                None,
+                ProblemCode::InvalidNumber,
+                format!("`{}` is a whole number from 0 to {}; 0 keeps all", self.key, u32::MAX),
+            ),
+            other => self.wrong_type(None, "a whole number", other),
         }
     }
 

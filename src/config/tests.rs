@@ -121,3 +121,28 @@ fn a_destructive_list_may_be_empty() {
         assert!(codes(json!({ key: [] })).contains(&(key.to_owned(), ProblemCode::InvalidLength)), "{key}");
     }
 }
+
+#[test]
+fn what_the_audit_keeps_is_read_and_bounded() {
+    let read_ok = |value| read(value).expect("a configuration");
+    let set = read_ok(json!({"auditLevel": "verbose", "pathRedaction": "hash", "auditMaxRecords": 0}));
+    assert_eq!(
+        (set.audit_level, set.path_redaction, set.audit_max_records),
+        (AuditLevel::Verbose, PathRedaction::Hash, 0)
+    );
+    let default = Config::default();
+    assert_eq!(
+        (default.audit_level, default.path_redaction, default.audit_max_records),
+        (AuditLevel::Decision, PathRedaction::Omit, 10_000)
+    );
+    assert_eq!(read_ok(json!({"auditMaxRecords": u32::MAX})).audit_max_records, u32::MAX);
+    for bad in [json!(-1), json!(0.5), json!(4_294_967_296_u64)] {
+        assert_eq!(
+            codes(json!({ "auditMaxRecords": bad })),
+            [("auditMaxRecords".to_owned(), ProblemCode::InvalidNumber)]
+        );
+    }
+    assert_eq!(codes(json!({"auditMaxRecords": "7"})), [("auditMaxRecords".to_owned(), ProblemCode::InvalidType)]);
+    assert_eq!(codes(json!({"auditLevel": false})), [("auditLevel".to_owned(), ProblemCode::InvalidType)]);
+    assert_eq!(codes(json!({"pathRedaction": "plain"})), [("pathRedaction".to_owned(), ProblemCode::InvalidEnum)]);
+}

@@ -18,7 +18,7 @@ use std::fmt;
 use context::{bearer, private_key, telegram, url_password};
 use shapes::{CANDIDATES, FLAGS, HEAD, PLACEHOLDER, Rule, SHAPES, SPECIAL, Shape, TAILS, WORD};
 
-/// The kind of secret. Audit and messages hold this and nothing else.
+/// The kind of secret. Records hold this and nothing else of it; messages name only the argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SecretClass {
     /// A private key block (PEM, OpenSSH, PGP), with key material.

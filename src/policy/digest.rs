@@ -1,7 +1,7 @@
 //! The keyed one-way digest under which a turn remembers what was written.
 //!
 //! Only the digest is held, never the arguments; the key is drawn per process by the caller, so that a digest says nothing
-//! to who does not have it, and the turn's end drops both.
+//! to who does not have it, and the turn's end drops the digests.
 
 use std::hash::Hasher as _;
 

@@ -3,7 +3,7 @@
 use super::guards::{self, Facts, Findings};
 use super::memory::Memory;
 use super::turn::WriteRequest;
-use super::{Classification, Connection, Options, Recall};
+use super::{Classification, Connection, Options, Reading, Recall};
 use crate::argument::given::Arguments;
 use crate::config::Level;
 use crate::reason::{Code, Observation};
@@ -23,7 +23,7 @@ pub(super) struct Decision {
     pub(super) findings: Findings,
     /// What the write would do, where its arguments could be read.
     pub(super) request: Option<WriteRequest>,
-    pub(super) creates: bool,
+    pub(super) reading: Reading,
 }
 
 /// What a decision depends on, besides the options and the call.
@@ -35,52 +35,89 @@ pub(super) struct State<'a> {
     pub(super) connection: &'a Connection,
 }
 
+/// What is read of a write's arguments.
+pub(super) fn reading(options: &Options, tool: Tool, arguments: &Arguments) -> Reading {
+    match arguments {
+        Arguments::Object(given) if !given.is_doubled() => {
+            if tool.known == Some(Known::WriteNote) && !guards::overwrites(options, given) {
+                Reading::Creates
+            } else {
+                Reading::Changes
+            }
+        }
+        _ => Reading::Malformed,
+    }
+}
+
 /// Decides on a write.
 pub(super) fn decide(options: &Options, state: &State<'_>, tool: Tool, arguments: &Arguments) -> Decision {
     let mut findings = Findings::default();
     let given = match arguments {
         Arguments::Object(given) if !given.is_doubled() => given,
-        _ => return Decision { code: Code::MalformedArguments, findings, request: None, creates: false },
+        _ => {
+            let reading = Reading::Malformed;
+            return Decision { code: Code::MalformedArguments, findings, request: None, reading };
+        }
     };
+    let reading = reading(options, tool, arguments);
     let overwrites = guards::overwrites(options, given);
-    let creates = tool.known == Some(Known::WriteNote) && !overwrites;
     let request = WriteRequest::of(&options.key, tool, given, overwrites);
     let facts =
         Facts { memory: state.memory, connection: state.connection, step: state.step, tool, given, request: &request };
-    let code = first_failure(options, state, &facts, creates, &mut findings);
-    Decision { code, findings, request: Some(request), creates }
+    let (classification, recall) = (state.classification, state.recall);
+    let creates = reading == Reading::Creates;
+    let order = Order { options, class: tool.class, classification, recall, creates };
+    let code = order.first_failure(
+        &mut findings,
+        |findings| guards::paths(options, tool, given, findings),
+        |findings| guards::integrity(options, &facts, findings),
+    );
+    Decision { code, findings, request: Some(request), reading }
 }
 
-fn first_failure(
-    options: &Options,
-    state: &State<'_>,
-    facts: &Facts<'_>,
-    creates: bool,
-    findings: &mut Findings,
-) -> Code {
-    if facts.tool.class == Class::Unknown {
-        match options.unknown_memory_tool_policy {
-            Level::Deny => return Code::UnknownMemoryTool,
-            Level::Warn => findings.observed = findings.observed.with(Observation::UnknownMemoryTool),
-            Level::Off => {}
+/// The order of the checks on a write whose arguments could be read. What the guards find comes from whoever asks: from the
+/// guards, or from a trail.
+pub(super) struct Order<'a> {
+    pub(super) options: &'a Options,
+    pub(super) class: Class,
+    pub(super) classification: Classification,
+    pub(super) recall: Recall,
+    pub(super) creates: bool,
+}
+
+impl Order<'_> {
+    /// The first check that fails, or what allows the write.
+    pub(super) fn first_failure(
+        &self,
+        findings: &mut Findings,
+        paths: impl FnOnce(&mut Findings),
+        integrity: impl FnOnce(&mut Findings),
+    ) -> Code {
+        let Order { options, class, classification, recall, creates } = *self;
+        if class == Class::Unknown {
+            match options.unknown_memory_tool_policy {
+                Level::Deny => return Code::UnknownMemoryTool,
+                Level::Warn => findings.observed = findings.observed.with(Observation::UnknownMemoryTool),
+                Level::Off => {}
+            }
         }
+        paths(findings);
+        if let Some(denial) = findings.denial {
+            return denial;
+        }
+        let code = match classification {
+            Classification::Unknown => return Code::ClassificationRequired,
+            Classification::Simple => Code::AllowSimple,
+            Classification::Complex if creates && !options.create_requires_search => Code::AllowCreate,
+            Classification::Complex => match recall {
+                Recall::Satisfied => Code::AllowRecallOk,
+                Recall::Pending => return Code::MemoryLookupPendingInBatch,
+                Recall::Failed => return Code::MemoryLookupFailed,
+                Recall::None if creates => return Code::CreateRequiresSearch,
+                Recall::None => return Code::MemoryLookupRequired,
+            },
+        };
+        integrity(findings);
+        findings.denial.unwrap_or(code)
     }
-    guards::paths(options, facts.tool, facts.given, findings);
-    if let Some(denial) = findings.denial {
-        return denial;
-    }
-    let code = match state.classification {
-        Classification::Unknown => return Code::ClassificationRequired,
-        Classification::Simple => Code::AllowSimple,
-        Classification::Complex if creates && !options.create_requires_search => Code::AllowCreate,
-        Classification::Complex => match state.recall {
-            Recall::Satisfied => Code::AllowRecallOk,
-            Recall::Pending => return Code::MemoryLookupPendingInBatch,
-            Recall::Failed => return Code::MemoryLookupFailed,
-            Recall::None if creates => return Code::CreateRequiresSearch,
-            Recall::None => return Code::MemoryLookupRequired,
-        },
-    };
-    guards::integrity(options, facts, findings);
-    findings.denial.unwrap_or(code)
 }

@@ -68,7 +68,7 @@ pub(super) fn settle(
     let by_flag = if arrival.is_error { Outcome::Failed } else { Outcome::Succeeded };
     let mut renamed = None;
     let (outcome, observations) = match open {
-        Open::Other => (by_flag, Observations::NONE),
+        Open::Other | Open::Recorded { .. } => (by_flag, Observations::NONE),
         Open::Control => match arrival.declared {
             Some(task) if !arrival.is_error => (Outcome::Succeeded, turn.declare(task)),
             _ => (Outcome::Failed, Observations::NONE),

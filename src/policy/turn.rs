@@ -7,7 +7,7 @@ use super::target::{ProjectArguments, Target};
 use super::{CallId, TurnId};
 use crate::note::text::Text;
 use crate::reason::{Observation, Observations};
-use crate::tool::Known;
+use crate::tool::{Class, Known};
 
 /// Calls of one turn that may be open at once. Beyond it the oldest is given up, and its result will change nothing: a
 /// result that never comes must not hold memory for ever.
@@ -104,6 +104,13 @@ pub(super) enum Open {
     Write(Box<WriteRequest>),
     /// A write whose arguments could not be read, or a call that nothing follows from.
     Other,
+    /// A call of a trail, of which nothing but this is kept.
+    Recorded {
+        /// The tool's class.
+        class: Class,
+        /// The step it was made in.
+        step: u32,
+    },
 }
 
 impl Open {
@@ -112,8 +119,13 @@ impl Open {
         match self {
             Open::Lookup(read) | Open::Read(read) => read.switches,
             Open::Write(write) => write.switches,
-            Open::Control | Open::Other => false,
+            Open::Control | Open::Other | Open::Recorded { .. } => false,
         }
+    }
+
+    /// Whether its success is a recall.
+    fn is_lookup(&self) -> bool {
+        matches!(self, Open::Lookup(_) | Open::Recorded { class: Class::Read { search: true }, .. })
     }
 }
 
@@ -232,14 +244,14 @@ impl Turn {
             let Some((oldest, _)) = self.open.first_key_value() else { break };
             self.take(*oldest);
         }
-        self.running += usize::from(matches!(call.open, Open::Lookup(_)));
+        self.running += usize::from(call.open.is_lookup());
         self.open.insert(id, call);
     }
 
     /// Follows a call no more.
     pub(super) fn take(&mut self, id: CallId) -> Option<Followed> {
         let call = self.open.remove(&id)?;
-        self.running -= usize::from(matches!(call.open, Open::Lookup(_)));
+        self.running -= usize::from(call.open.is_lookup());
         self.memory(call.server).stop(id);
         Some(call)
     }

@@ -276,6 +276,7 @@ impl<'a> Stage<'a> {
         judged
     }
 
+    #[allow(clippy::needless_pass_by_value, reason = "it is made for this call alone")]
     fn settle(&mut self, report: &mut Report, call: &str, session: &str, arrived: Arrived<'_>) {
         let ((id, tool), session) = (self.call(call), self.session(session));
         let value = arrived.value.map(|value| match value {

@@ -39,6 +39,7 @@ fn by_path(number: u32) -> Known {
     Known { path: vec![digest(number)], ..Known::default() }
 }
 
+#[allow(clippy::cast_possible_truncation, reason = "a few thousand")]
 const MANY: u32 = 3 * REMEMBERED_MAX as u32;
 
 #[test]

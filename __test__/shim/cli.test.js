@@ -1,0 +1,469 @@
+/** The command dsh-bmpp on trails that are made up: what it prints, what it exits with, and its manners. */
+import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../../js/cli/main.js'
+import { Terminal } from '../../js/cli/terminal.js'
+import { hosts, inRoot } from '../../scripts/lib/project.mjs'
+import { perRecordHome, singleHome } from '../support/generate-trail.js'
+import { tempDir, withTempDir } from '../support/temp-dir.js'
+import { command } from '../support/trail.js'
+
+const home = tempDir()
+const storages = join(home.path, '.dsh', 'storages')
+beforeAll(() => singleHome(storages, { records: 2000, seed: 7, stepMs: 60_000 }))
+afterAll(home.remove)
+
+/** Runs a command in this process, with what it prints collected. */
+async function said(args, terminal = {}) {
+  const printed = { out: '', err: '' }
+  const write = (fd, text) => {
+    printed[fd === 1 ? 'out' : 'err'] += text
+  }
+  const code = await run(args, new Terminal({ write, colour: false, bar: false, ...terminal }))
+  return { code, ...printed }
+}
+const on = (...args) => said([...args, '--storages', storages])
+const lines = text => text.trimEnd().split('\n')
+
+describe('help and usage', () => {
+  const commands = ['audit', 'report', 'verify', 'explain', 'check', 'doctor', 'prune']
+
+  test('the overview names every command and the exit codes', async () => {
+    const { code, out } = await said([])
+    expect(code).toBe(0)
+    for (const name of commands) expect(out).toContain(`\n  ${name} `)
+    expect(out).toContain('Exit codes: 0 well')
+  })
+
+  test.each(commands)('%s --help has usage, examples and exit codes', async name => {
+    const { code, out, err } = await said([name, '--help'])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(new RegExp(`^dsh-bmpp ${name}: `))
+    for (const part of ['\nUsage: ', '\nExamples:\n', '\nExit codes: 0']) expect(out).toContain(part)
+    // Every example is a call that at least parses.
+    for (const example of out.split('Examples:\n')[1].split('\n\n')[0].split('\n'))
+      expect(example).toContain('dsh-bmpp ')
+  })
+
+  test.each([
+    [['nonsense'], 'there is no command "nonsense"'],
+    [['audit', '--bogus'], "Unknown option '--bogus'"],
+    [['audit', '--json', '--ndjson'], 'exclude each other'],
+    [['audit', '--turn', 'x'], 'takes a whole number'],
+    [['audit', '--since', 'yesterdayish'], 'takes a date'],
+    [['report', '--decision', 'maybe'], 'is one of allow, deny'],
+    [['prune'], 'say what to keep'],
+    [['explain'], 'name a code'],
+    [['check', '--config', 'null'], ''],
+  ])('%j is wrong usage', async (args, sentence) => {
+    const { code, err } = await said(args)
+    expect(code).toBeGreaterThanOrEqual(2)
+    expect(err).toContain(sentence)
+  })
+})
+
+describe('audit', () => {
+  test('is a table of the last decisions with what became of them', async () => {
+    const { code, out, err } = await on('audit', '--limit', '5')
+    expect(code).toBe(0)
+    expect(lines(out)).toHaveLength(6)
+    expect(out).toMatch(/^TIME +SESSION +TURN +TOOL +CODE +ENFORCEMENT +HAPPENED/)
+    expect(out).toMatch(/\b(ran|failed)\b/)
+    expect(err).toMatch(/the last 5 of \d+ decisions; --limit 0 shows all/)
+  })
+
+  test('--ndjson gives the records as they are stored, --json the same as one list', async () => {
+    const ndjson = await on('audit', '--ndjson')
+    const records = lines(ndjson.out).map(line => JSON.parse(line))
+    expect(records.length).toBeGreaterThanOrEqual(2000)
+    expect(records[0]).toMatchObject({ bmpp: 1, kind: 'load' })
+    const json = await on('audit', '--json')
+    expect(JSON.parse(json.out)).toEqual(records)
+    expect(JSON.parse((await on('audit', '--json', '--session', 'no-such')).out)).toEqual([])
+  })
+
+  test('filters take what they name', async () => {
+    const taken = async (...args) => lines((await on('audit', '--ndjson', ...args)).out).map(line => JSON.parse(line))
+    const denied = await taken('--decision', 'deny', '--tool', 'write_note')
+    expect(denied.length).toBeGreaterThan(10)
+    const decisions = denied.filter(({ kind }) => kind === 'decision')
+    for (const { tool, decision } of decisions)
+      expect([tool, decision]).toEqual(['mcp__basic-memory__write_note', 'deny'])
+    expect(denied.length).toBe(2 * decisions.length)
+    const [{ session }] = decisions
+    const one = await taken('--session', session.slice(0, 20), '--turn', '1')
+    expect(new Set(one.map(record => `${record.session} ${record.turn}`))).toEqual(new Set([`${session} 1`]))
+    expect(await taken('--code', 'recall_empty')).not.toHaveLength(0)
+    const times = (await taken('--since', '2026-09-22', '--until', '2026-09-23')).map(({ time }) => time)
+    for (const time of times) expect(new Date(time).toISOString().slice(0, 10)).toBe('2026-09-22')
+  })
+
+  test('a reader that has gone is an end and no error', async () => {
+    const write = (fd, text) => {
+      if (fd === 1) throw Object.assign(new Error('gone'), { code: 'EPIPE' })
+      expect(text).toBe('')
+    }
+    expect(await run(['audit', '--ndjson', '--storages', storages], new Terminal({ write, bar: false }))).toBe(0)
+  })
+})
+
+describe('report', () => {
+  test('begins with the next step in one sentence, and tells the rest', async () => {
+    const { code, out } = await on('report')
+    expect(code).toBe(0)
+    expect(lines(out)[0]).toMatch(
+      /^(Switch to enforce|Stay in audit): of \d+ writes in \d+ turns it would have blocked/,
+    )
+    for (const part of ['\nBlocked: ', '\nBy tool\n', '\nBy session', '\nBy day', '\nTurns\n', '\nLookups\n']) {
+      expect(out).toContain(part)
+    }
+  })
+
+  test('the totals of a time are those of its days', async () => {
+    const whole = JSON.parse((await on('report', '--json')).out)
+    const days = Object.entries(whole.byDay)
+    const [day, { writes, blocked }] = days[1]
+    const date = number => new Date(number * 86_400_000).toISOString().slice(0, 10)
+    const one = JSON.parse((await on('report', '--json', '--since', date(+day), '--until', date(+day + 1))).out)
+    expect(Math.abs(one.writes - writes)).toBeLessThanOrEqual(1)
+    expect(Math.abs(one.blocked.overridden - blocked)).toBeLessThanOrEqual(1)
+    expect(days.reduce((sum, [, { writes: n }]) => sum + n, 0)).toBe(whole.writes)
+  })
+
+  test('the page is one file that loads and runs nothing', async () => {
+    await withTempDir(async dir => {
+      const file = join(dir, 'page.html')
+      expect((await on('report', '--html', file)).out).toContain(file)
+      const page = readFileSync(file, 'utf8')
+      expect(page).toContain("default-src 'none'")
+      expect(page).not.toMatch(/<script|<link|<img|https?:|url\(|@import/)
+      expect(page).toContain('prefers-color-scheme:dark')
+      expect(page.match(/<details/g)?.length).toBeGreaterThan(10)
+    })
+  })
+
+  test('what a trail brings is escaped in the page', async () => {
+    await withTempDir(async dir => {
+      const bad = '<img src=x onerror=alert(1)>'
+      const record = {
+        bmpp: 1,
+        kind: 'decision',
+        load: 'l',
+        seq: 1,
+        order: 1,
+        time: 1,
+        session: bad,
+        tool: bad,
+        code: bad,
+        class: bad,
+        decision: 'deny',
+        enforcement: bad,
+        mode: bad,
+        number: 1,
+        host: bad,
+      }
+      const document = { unit: {}, tables: { bmpp: {}, events: { k: record, l: { ...record, kind: 'load', seq: 2 } } } }
+      writeFileSync(join(dir, 'bmpp_audit.json'), JSON.stringify(document))
+      const file = join(dir, 'page.html')
+      expect((await said(['report', '--html', file, '--storages', dir])).code).toBe(0)
+      expect(readFileSync(file, 'utf8')).not.toContain('<img')
+    })
+  })
+})
+
+describe('verify', () => {
+  test('says that everything follows', async () => {
+    const { code, out } = await on('verify')
+    expect(code).toBe(0)
+    expect(out).toContain('No contradiction')
+  })
+
+  test('names the first record that does not follow, with both sides, and exits 1', async () => {
+    await withTempDir(async dir => {
+      const text = readFileSync(join(storages, 'bmpp_audit.json'), 'utf8')
+      const from = '\\"code\\":\\"ALLOW_RECALL_OK\\"'
+      writeFileSync(join(dir, 'bmpp_audit.json'), text.replace(from, '\\"code\\":\\"ALLOW_SIMPLE\\"'))
+      const { code, out } = await said(['verify', '--storages', dir])
+      expect(code).toBe(1)
+      expect(out).toContain('1 contradiction. The first:')
+      expect(out).toMatch(/code in the record: ALLOW_SIMPLE\n {2}code by the rules: {2}ALLOW_RECALL_OK/)
+    })
+  })
+
+  test('names gaps, and broken records, and reads on', async () => {
+    await withTempDir(async dir => {
+      const text = readFileSync(join(storages, 'bmpp_audit.json'), 'utf8').split('\n')
+      const records = text.flatMap((line, index) => (line.includes('\\"kind\\":') ? [index] : []))
+      text[records[400]] = '"{\\"bmpp\\":1,\\"kind\\"",'
+      text.splice(records[100], 5)
+      writeFileSync(join(dir, 'bmpp_audit.json'), text.join('\n'))
+      const { code, out, err } = await said(['verify', '--storages', dir])
+      expect(code).toBe(0)
+      expect(out).toContain('2 gaps, 6 records missing')
+      expect(out).toContain('101 to 105 (nothing says why)')
+      expect(err).toMatch(/1 record could not be read and was skipped:\n {2}\w+_generated0, record \d+: /)
+    })
+  })
+
+  test('both layouts of one home are one trail', async () => {
+    await withTempDir(async dir => {
+      cpSync(storages, dir, { recursive: true })
+      const made = await perRecordHome(dir, { records: 200, load: 'generated1', from: 1_795_000_000_000 })
+      const found = JSON.parse((await said(['verify', '--json', '--storages', dir])).out)
+      expect(found).toMatchObject({
+        loads: 2,
+        contradictions: 0,
+        gaps: 0,
+        tally: { layouts: ['single', 'per-record'] },
+      })
+      expect(found.tally.records).toBeGreaterThanOrEqual(2000 + made)
+    })
+  })
+})
+
+describe('explain', () => {
+  test('says what it means, what the model is told and what to do', async () => {
+    const { code, out } = await said(['explain', 'unknown-memory-tool'])
+    expect(code).toBe(0)
+    for (const part of [
+      'UNKNOWN_MEMORY_TOOL',
+      'is on no list',
+      'The model is told: UNKNOWN_MEMORY_TOOL:',
+      'What to do: Put',
+    ]) {
+      expect(out.replace(/\s+/g, ' ')).toContain(part)
+    }
+  })
+
+  test('lists every word, and exits 1 for one that is none', async () => {
+    expect(lines((await said(['explain', '--list'])).out).length).toBeGreaterThan(20)
+    expect(await said(['explain', 'NO_SUCH'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no word of this version'),
+    })
+  })
+})
+
+describe('check', () => {
+  const check = (events, args = []) => {
+    const input = events.map(event => JSON.stringify(event)).join('\n')
+    const { code, stdout, stderr } = command(['check', ...args], { input })
+    return {
+      code,
+      stderr,
+      answers: stdout
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line)),
+    }
+  }
+  const write = {
+    event: 'call',
+    tool: 'mcp__basic-memory__write_note',
+    arguments: { title: 'T', directory: 'd', content: '' },
+  }
+
+  test('a verdict for each event, by the rules', () => {
+    const { code, answers } = check([
+      { ...write, id: 'w1' },
+      { event: 'call', id: 'd', tool: 'bmpp__classify', arguments: { task: 'complex' } },
+      { event: 'result', id: 'd' },
+      { event: 'call', id: 's', tool: 'mcp__basic-memory__search_notes', arguments: { query: 'x' } },
+      { event: 'result', id: 's', text: '# Search Results: x' },
+      { ...write, id: 'w2' },
+      { event: 'step' },
+      { ...write, id: 'w3' },
+      { event: 'turn' },
+      { ...write, id: 'w4' },
+      { event: 'call', tool: 'bash' },
+    ])
+    expect(code).toBe(0)
+    const codes = answers.filter(({ code: of }) => of).map(({ code: of, enforcement }) => `${of} ${enforcement}`)
+    expect(codes).toEqual([
+      'CLASSIFICATION_REQUIRED denied',
+      'ALLOW_CONTROL allowed',
+      'ALLOW_READ_ONLY allowed',
+      'MEMORY_LOOKUP_PENDING_IN_BATCH denied',
+      'ALLOW_RECALL_OK allowed',
+      'CLASSIFICATION_REQUIRED denied',
+      'ALLOW_OUT_OF_SCOPE allowed',
+    ])
+    expect(answers[0].told).toMatch(/^CLASSIFICATION_REQUIRED: /)
+    expect(answers.map(({ line }) => line)).toEqual(answers.map((_, index) => index + 1))
+  })
+
+  test('a configuration changes what it should, and a bad one is refused with every problem', () => {
+    expect(check([write], ['--config', '{"mode":"audit"}']).answers[0].enforcement).toBe('overridden')
+    const refused = check([write], ['--config', '{"Mode":"audit","serverNames":[]}'])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('did you mean `mode`?')
+    expect(refused.stderr).toContain('serverNames: INVALID_LENGTH')
+    expect(check([{ event: 'dance' }])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('line 1: "event" is one of'),
+    })
+  })
+})
+
+describe('prune', () => {
+  test('keeps the newest, and what is left still follows', async () => {
+    await withTempDir(async dir => {
+      cpSync(storages, dir, { recursive: true })
+      await perRecordHome(dir, { records: 300, load: 'generated1', from: 1_795_000_000_000 })
+      const before = JSON.parse((await said(['verify', '--json', '--storages', dir])).out).tally.records
+      const dry = await said(['prune', '--keep', '100', '--dry-run', '--storages', dir])
+      expect(dry.out).toContain(`${(before - 101).toLocaleString('en')} records would go`)
+      expect((await said(['prune', '--keep', '100', '--storages', dir])).code).toBe(0)
+      const found = JSON.parse((await said(['verify', '--json', '--storages', dir])).out)
+      expect(found).toMatchObject({ contradictions: 0, gaps: 1, tally: { records: 101, broken: 0 } })
+      expect(found.gapsAt[0].why).toBe('unknown')
+    })
+  })
+
+  test('not while a host may have the trail open', async () => {
+    await withTempDir(async dir => {
+      const load = { bmpp: 1, kind: 'load', load: 'l', seq: 1, order: 1, time: 1, pid: process.pid }
+      writeFileSync(
+        join(dir, 'bmpp_audit.json'),
+        JSON.stringify({ unit: {}, tables: { events: { k: { bmpp: 1, records: [JSON.stringify(load)] } } } }),
+      )
+      const refused = await said(['prune', '--keep', '0', '--storages', dir])
+      expect(refused).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`process ${process.pid} may have the trail open`),
+      })
+      expect((await said(['prune', '--keep', '0', '--force', '--storages', dir])).code).toBe(0)
+    })
+  })
+})
+
+describe('doctor', () => {
+  const dsh = join(hosts.dsh, 'node_modules', '@deepseek-ai')
+  /** A home as a boot leaves it, with a profile of these layers. */
+  const withHome = (layers, use) =>
+    withTempDir(dir => {
+      const root = join(dir, '.dsh')
+      mkdirSync(join(root, 'profiles', 'node_modules', '@deepseek-ai'), { recursive: true })
+      mkdirSync(join(root, 'profiles', 'p'), { recursive: true })
+      const from = readFileSync(join(dsh, 'dsh', 'package.json'), 'utf8')
+      expect(JSON.parse(from).name).toBe('@deepseek-ai/dsh')
+      symlinkSync(join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
+      const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
+      symlinkSync(layers.boot ?? boot, join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh-app-boot'))
+      writeFileSync(join(root, 'profiles', 'p', 'package.json'), JSON.stringify({ dsh: { profile: { bundles: [] } } }))
+      if (layers.profile) writeFileSync(join(root, 'profiles', 'p', 'cordis.patch.yml'), layers.profile)
+      if (layers.home) writeFileSync(join(root, 'cordis.patch.yml'), layers.home)
+      return use(async (...args) => {
+        const result = await said(['doctor', '--json', '--home', root, ...args])
+        return { ...result, findings: JSON.parse(result.out) }
+      })
+    })
+  const row = 'config: {mode: enforce, allowUnverifiedHarness: true}'
+  const insert = `- insert:\n    - id: bmpp\n      name: dsh-bmpp\n      ${row}\n`
+  const server = name =>
+    `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: ${name}, command: !!js "env.BM", args: [basic-memory, mcp]}\n`
+  const storage = "    - {id: storage-domain, name: '@deepseek-ai/dsh-storage-domain', config: {backend: json}}\n"
+  const text = findings => findings.map(({ level, what }) => `${level}: ${what}`).join('\n')
+
+  test('a profile in order is well but for the unverified host', async () => {
+    await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
+      const { code, findings } = await doctor()
+      expect(code).toBe(4)
+      expect(text(findings)).toContain('ok: profile p: mode enforce, profile compat, from profiles/p/cordis.patch.yml')
+      expect(text(findings)).toMatch(/warning: Harness \(the last that booted this home\): host version 0\.1\.0-rc\.8/)
+      expect(findings.filter(({ level }) => level === 'error')).toEqual([])
+    })
+  })
+
+  test.each([
+    [
+      'a server under another name',
+      { profile: insert + server('notes') + storage },
+      1,
+      'the memory server "notes" is not governed',
+    ],
+    [
+      'no server of the name',
+      { profile: `${insert}${server('x').replace('basic-memory, ', '')}` },
+      4,
+      'no MCP server is called basic-memory',
+    ],
+    [
+      'a row that a later layer disables',
+      { profile: insert, home: '- id: bmpp\n  disabled: true\n' },
+      4,
+      'has the row bmpp disabled',
+    ],
+    [
+      'a row that a later layer breaks',
+      { profile: insert, home: '- id: bmpp\n  config: {mod: audit}\n' },
+      1,
+      'UNKNOWN_KEY',
+    ],
+    ['no storage', { profile: insert + server('basic-memory') }, 4, 'has no storage'],
+    ['no row at all', { profile: '[]' }, 1, 'no profile loads dsh-bmpp'],
+    ['layers that are no YAML', { profile: '- {' }, 1, 'its layers cannot be read'],
+  ])('%s', async (_, layers, expected, sentence) => {
+    await withHome(layers, async doctor => {
+      const { code, findings } = await doctor()
+      expect(text(findings)).toContain(sentence)
+      expect(code).toBe(expected)
+    })
+  })
+
+  test('a trail that contradicts itself is an error', async () => {
+    await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
+      await withTempDir(async dir => {
+        const whole = readFileSync(join(storages, 'bmpp_audit.json'), 'utf8')
+        writeFileSync(
+          join(dir, 'bmpp_audit.json'),
+          whole.replace('\\"decision\\":\\"deny\\"', '\\"decision\\":\\"allow\\"'),
+        )
+        const { code, findings } = await doctor('--storages', dir)
+        expect(code).toBe(1)
+        expect(text(findings)).toContain('error: trail: 1 records do not follow')
+      })
+    })
+  })
+})
+
+describe('manners', () => {
+  test('a bar after a second, on standard error, where somebody looks, and it goes again', () => {
+    const written = []
+    const terminal = new Terminal({ write: (fd, text) => void written.push([fd, text]), bar: true })
+    const progress = terminal.progress('reading')
+    progress(1, 10)
+    expect(written).toEqual([])
+    const later = performance.now() + 1500
+    const now = performance.now
+    performance.now = () => later
+    progress(5, 10)
+    performance.now = now
+    expect(written).toEqual([[2, expect.stringMatching(/^\rreading █{12}░{12} 50 % $/)]])
+    terminal.out('done\n')
+    expect(written.slice(1)).toEqual([
+      [2, '\r\u001b[K'],
+      [1, 'done\n'],
+    ])
+  })
+
+  test('NO_COLOR and a pipe leave colour out; text that would move the cursor is shown', () => {
+    const { stdout } = command(['verify', '--storages', storages])
+    expect(stdout).not.toContain('\u001b')
+    const terminal = new Terminal({ write() {}, colour: true })
+    expect(terminal.paint('red', 'x')).toBe('\u001b[31mx\u001b[0m')
+    expect(terminal.table([['a\u001b[2Jb', 'c\u202ed']])).toBe('a\\u{1b}[2Jb  c\\u{202e}d\n')
+  })
+
+  test('works through a link, as package managers make them, and names its version', async () => {
+    await withTempDir(async dir => {
+      const link = join(dir, 'dsh-bmpp')
+      symlinkSync(inRoot('js', 'cli', 'main.js'), link)
+      const { spawnSync } = await import('node:child_process')
+      const { version } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
+      expect(spawnSync(link, ['--version'], { encoding: 'utf8' }).stdout).toBe(`${version}\n`)
+      rmSync(link)
+    })
+  })
+})

@@ -1,0 +1,172 @@
+/**
+ * `dsh-bmpp check`: a dry run. What the policy would say of a list of events, by the same core.
+ */
+import { createReadStream, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { plain } from '../arguments.js'
+import { Core } from '../core.js'
+import { addon, EXIT, Failure, parse } from './command.js'
+
+/** @type {import('./command.js').Command} */
+export const check = {
+  about: 'a dry run: a configuration and a list of events → a verdict for each',
+  help: `dsh-bmpp check: a dry run of a configuration on a list of events
+
+Usage: dsh-bmpp check [--config FILE | --config JSON] [--events FILE] < events.ndjson
+
+Reads one event a line and answers one JSON line for each. Nothing is written anywhere.
+
+  {"event":"call","id":"c1","tool":"mcp__basic-memory__write_note","arguments":{"title":"T","directory":"d","content":""}}
+  {"event":"result","id":"c1","isError":false,"value":{"content":[{"type":"text","text":"# Created note"}]}}
+  {"event":"step"}          the next message of the model begins
+  {"event":"turn"}          the next turn begins
+  {"event":"session-end"}   the session ends
+
+"session" names a session (default "s"). "turn" and "step" of a call set the numbers; else they go on from the events
+before. A result has "reached": false where the body did not run; it is so by itself for a call that was denied. A
+declaration counts by its result: {"event":"result","id":…,"isError":false}. "text":"…" is short for a value with one
+text. An answer holds the verdict and what the mode makes of it, and for a denial what the model would be told.
+
+  --config C          a JSON object, or a file with one (default: {}); "mode" is enforce unless it says otherwise
+  --events FILE       instead of standard input
+
+Examples:
+  dsh-bmpp check --config '{"profile":"strict"}' < events.ndjson
+  echo '{"event":"call","tool":"mcp__basic-memory__delete_note","arguments":{"identifier":"a"}}' | dsh-bmpp check
+
+Exit codes: 0 · 1 the configuration is refused · 2 wrong usage, or an event that is none · 3 a file cannot be read
+`,
+  async run(argv, terminal) {
+    const { values } = parse(argv, { config: { type: 'string' }, events: { type: 'string' } })
+    const native = addon()
+    const config = { mode: 'enforce', ...configFrom(values.config) }
+    const { ok, problems } = native.readConfig(config)
+    if (!ok) {
+      for (const { path, code, message } of problems)
+        terminal.error(`${path.join('.') || 'configuration'}: ${code}: ${message}\n`)
+      return EXIT.found
+    }
+    const run = new DryRun(new Core(native, config))
+    const input = values.events === undefined ? process.stdin : createReadStream(values.events)
+    let number = 0
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number += 1
+      if (line.trim() === '') continue
+      if (!terminal.out(`${JSON.stringify(run.take(eventFrom(line, number), number))}\n`)) break
+    }
+    return EXIT.well
+  },
+}
+
+/** @param {string | undefined} text @returns {Record<string, unknown>} */
+function configFrom(text) {
+  if (text === undefined) return {}
+  const source = text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8')
+  try {
+    const value = JSON.parse(source)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {
+    // The sentence below says it.
+  }
+  throw new Failure('--config takes a JSON object, or the name of a file with one')
+}
+
+/** @param {string} line @param {number} number @returns {Record<string, any>} */
+function eventFrom(line, number) {
+  try {
+    const event = JSON.parse(line)
+    if (typeof event === 'object' && event !== null) return event
+  } catch {
+    // The sentence below says it.
+  }
+  throw new Failure(`line ${number} is no JSON object`)
+}
+
+/** @typedef {{ number: number | undefined, turn: number, step: number }} Session */
+/** @typedef {{ session: Session, call: number, tool: import('../core.js').Tool, enforcement: string, task: unknown }} Open */
+
+class DryRun {
+  #core
+  /** @type {Map<string, Session>} */
+  #sessions = new Map()
+  /** @type {Map<string, Open>} */
+  #open = new Map()
+  #calls = 0
+
+  /** @param {Core} core */
+  constructor(core) {
+    this.#core = core
+  }
+
+  /** @param {Record<string, any>} event @param {number} line */
+  take(event, line) {
+    const name = typeof event.session === 'string' ? event.session : 's'
+    const session = this.#sessions.get(name) ?? { number: undefined, turn: 1, step: 1 }
+    this.#sessions.set(name, session)
+    switch (event.event) {
+      case 'call':
+        return { line, ...this.#call(session, event, line) }
+      case 'result':
+        return { line, ...this.#result(event, line) }
+      case 'step':
+        session.step += 1
+        return { line, step: session.step }
+      case 'turn':
+        session.turn += 1
+        session.step = 1
+        if (session.number !== undefined) this.#core.addon.endTurn(this.#core.handle, session.number)
+        return { line, turn: session.turn }
+      case 'session-end':
+        if (session.number !== undefined) this.#core.addon.closeSession(this.#core.handle, session.number)
+        this.#sessions.delete(name)
+        return { line, ended: name }
+      default:
+        throw new Failure(`line ${line}: "event" is one of call, result, step, turn, session-end`)
+    }
+  }
+
+  /** @param {Session} session @param {Record<string, any>} event @param {number} line */
+  #call(session, event, line) {
+    const core = this.#core
+    const { addon: native, handle } = core
+    if (typeof event.tool !== 'string') throw new Failure(`line ${line}: a call has a "tool"`)
+    if (!core.governs(event.tool)) return { tool: event.tool, ...core.outside, enforcement: 'allowed' }
+    for (const key of /** @type {const} */ (['turn', 'step'])) {
+      if (event[key] === undefined) continue
+      if (!Number.isInteger(event[key]) || event[key] < 0) throw new Failure(`line ${line}: "${key}" is a whole number`)
+      session[key] = event[key]
+    }
+    session.number ??= native.openSession(handle)
+    this.#calls += 1
+    const tool = core.tool(event.tool)
+    const { number, turn, step } = session
+    const args = event.arguments ?? {}
+    const word = native.judge(handle, this.#calls, tool.id, native.PLACE_HOST_TURN, number, turn, step, plain(args))
+    const enforcement = core.enforcement(word, event.canAsk === true)
+    const id = String(event.id ?? `line ${line}`)
+    this.#open.set(id, { session, call: this.#calls, tool, enforcement, task: args?.task })
+    const { decision, code, observations, classification, lookup } = core.describe(word)
+    const told = enforcement === 'denied' ? { told: core.denialText(word, tool.id) } : {}
+    return { id, tool: event.tool, decision, code, enforcement, observations, classification, lookup, ...told }
+  }
+
+  /** @param {Record<string, any>} event @param {number} line */
+  #result(event, line) {
+    const { addon: native, handle } = this.#core
+    const id = String(event.id)
+    const open = this.#open.get(id)
+    if (open === undefined) throw new Failure(`line ${line}: no call "${id}" is open`)
+    this.#open.delete(id)
+    const reached = event.reached ?? open.enforcement !== 'denied'
+    const task = open.tool.class === 'control' ? open.task : undefined
+    let facts = reached ? native.FACT_REACHED : 0
+    if (event.isError === true) facts |= native.FACT_ERROR
+    if (task === 'simple') facts |= native.FACT_DECLARED_SIMPLE
+    if (task === 'complex') facts |= native.FACT_DECLARED_COMPLEX
+    const value = event.value ?? { content: typeof event.text === 'string' ? [{ type: 'text', text: event.text }] : [] }
+    const { number = 0, step } = open.session
+    const word = native.settle(handle, number, open.call, open.tool.id, facts, step, plain(value))
+    const { outcome, observations } = native.describeSettlement(word)
+    return { id, outcome: outcome ?? null, observations }
+  }
+}

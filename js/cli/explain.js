@@ -1,0 +1,67 @@
+/**
+ * `dsh-bmpp explain`: what a word of the trail means.
+ */
+import { addon, EXIT, Failure, parse } from './command.js'
+import { shown, wrap } from './terminal.js'
+
+/** @type {import('./command.js').Command} */
+export const explain = {
+  about: 'says what a code means, what the model is told, and what to do',
+  help: `dsh-bmpp explain: says what a code means, what the model is told, and what to do
+
+Usage: dsh-bmpp explain CODE... | --list [--json]
+
+  --list              every code and observation
+  --json              as JSON
+
+Examples:
+  dsh-bmpp explain CREATE_REQUIRES_SEARCH
+  dsh-bmpp explain recall-empty
+  dsh-bmpp explain --list
+
+Exit codes: 0 · 1 an unknown word · 2 wrong usage
+`,
+  run(argv, terminal) {
+    const { values, positionals } = parse(argv, { list: { type: 'boolean' }, json: { type: 'boolean' } }, true)
+    const native = addon()
+    const names = values.list ? native.explainedCodes() : positionals
+    if (names.length === 0) throw new Failure('name a code, or give --list')
+    let unknown = false
+    const explained = []
+    for (const name of names) {
+      const found = native.explainCode(name)
+      if (found === null) {
+        unknown = true
+        terminal.error(`${shown(name)}: no word of this version; dsh-bmpp explain --list names them all\n`)
+      } else explained.push(found)
+    }
+    if (values.json) terminal.out(`${JSON.stringify(explained, null, 2)}\n`)
+    else if (values.list) {
+      terminal.out(terminal.table(explained.map(({ name, kind, meaning }) => [name, kind, meaning])))
+    } else terminal.out(explained.map(found => text(found, terminal)).join('\n'))
+    return unknown ? EXIT.found : EXIT.well
+  },
+}
+
+/** @type {Record<string, string>} */
+const KINDS = {
+  allow: 'the call is let through',
+  recoverable: 'the call is denied, and one next call of the model cures it',
+  terminal: 'the call is denied, and no next call of the model cures it',
+  observation: 'observed, decides nothing',
+}
+
+/**
+ * @param {import('../../index.js').CodeExplanation} found
+ * @param {import('./terminal.js').Terminal} terminal
+ */
+function text({ name, kind, since, meaning, advice, told, observed }, terminal) {
+  const also = observed && kind !== 'observation' ? '; also observed where a guard only warns' : ''
+  const parts = [
+    `${terminal.paint('bold', name)}  ${KINDS[kind]}${also} (since policy ${since})`,
+    wrap(meaning),
+    ...(told ? [wrap(`The model is told: ${told}`)] : []),
+    ...(advice ? [wrap(`What to do: ${advice}`)] : []),
+  ]
+  return `${parts.join('\n')}\n`
+}

@@ -1,0 +1,86 @@
+/**
+ * `dsh-bmpp verify`: whether the trail follows from itself by the rules.
+ */
+import { addon, EXIT, parse, storagesFrom, whereHelp, whereOptions } from './command.js'
+import { count, shown, tellBroken, when } from './terminal.js'
+
+/** @type {import('./command.js').Command} */
+export const verify = {
+  about: 'replays the trail by the rules and names what does not follow',
+  help: `dsh-bmpp verify: replays the trail by the rules and names what does not follow
+
+Usage: dsh-bmpp verify [--json]
+
+Every load of the plugin is replayed by the same Rust rules that decided: every decision and settlement must follow from
+the records before it. What depended on arguments, which are not kept, is a recorded input. Records that are not there
+are named as gaps; a gap is no contradiction, and what stands behind it is replayed again from the session's next turn.
+
+  --json              the result as JSON
+${whereHelp}
+
+Examples:
+  dsh-bmpp verify
+  dsh-bmpp verify --home /srv/agent/.dsh --json
+
+Exit codes: 0 everything follows · 1 a contradiction · 2 wrong usage · 3 the trail cannot be read
+`,
+  run(argv, terminal) {
+    const { values } = parse(argv, { ...whereOptions, json: { type: 'boolean' } })
+    const storages = storagesFrom(values)
+    const found = JSON.parse(addon().auditVerify(storages, terminal.progress('replaying')))
+    if (values.json) terminal.out(`${JSON.stringify(found, null, 2)}\n`)
+    else tell(found, storages, terminal)
+    return found.contradictions > 0 ? EXIT.found : EXIT.well
+  },
+}
+
+/**
+ * @param {any} found
+ * @param {string} storages
+ * @param {import('./terminal.js').Terminal} terminal
+ */
+function tell(found, storages, terminal) {
+  const { tally, first } = found
+  if (tally.layouts.length === 0) terminal.error(`no trail in ${storages}\n`)
+  tellBroken(tally, terminal)
+  const lines = [
+    `${count(tally.records, 'record')} of ${count(found.loads, 'load')}, layout ${tally.layouts.join(' and ') || 'none'}`,
+    `${found.followed.toLocaleString('en')} decisions and settlements replayed${found.onFindings > 0 ? `, ${found.onFindings} of them on guard findings` : ''}`,
+    ...Object.entries(found.notReplayed).map(([why, number]) => `${number} not replayed: ${why}`),
+    ...(found.withoutEnd > 0 ? [`${count(found.withoutEnd, 'load')} without an end: running, or killed`] : []),
+    ...(found.repeated > 0 ? [`${count(found.repeated, 'record')} stored more than once`] : []),
+  ]
+  terminal.out(`${lines.join('\n')}\n`)
+  if (found.gaps > 0) {
+    terminal.out(
+      `${terminal.paint('yellow', `${count(found.gaps, 'gap')}, ${count(found.missing, 'record')} missing`)}\n`,
+    )
+    for (const { load, from, to, why } of found.gapsAt)
+      terminal.out(`  load ${shown(load)}: ${from} to ${to} (${WHY[why] ?? shown(why)})\n`)
+    if (found.gaps > found.gapsAt.length) terminal.out(`  … and ${found.gaps - found.gapsAt.length} more\n`)
+  }
+  if (first === null) {
+    terminal.out(`${terminal.paint('green', 'No contradiction: every record follows from those before it.')}\n`)
+    return
+  }
+  const where = [
+    `load ${first.load}, record ${first.seq}, ${when(first.time)}`,
+    first.session === null ? 'no session' : `session ${first.session}, turn ${first.turn ?? '-'}`,
+    ...(first.tool === null ? [] : [first.tool]),
+  ]
+  terminal.out(
+    `${terminal.paint('red', `${count(found.contradictions, 'contradiction')}. The first:`)}\n${where
+      .map(line => `  ${shown(line)}\n`)
+      .join(
+        '',
+      )}  ${first.field} in the record: ${shown(first.recorded) || 'nothing'}\n  ${first.field} by the rules:  ${shown(first.replayed) || 'nothing'}\n`,
+  )
+}
+
+/** @type {Record<string, string>} */
+const WHY = {
+  beginning: 'from the beginning: pruned, or lost',
+  'back-pressure': 'the storage did not keep up',
+  storage: 'there was no storage, or it failed',
+  unknown: 'nothing says why',
+}

@@ -1,0 +1,251 @@
+//! Taking old records out of a trail that no host has open.
+//!
+//! The single file is written anew beside itself and put in place by renaming, as the host does it, so that a reader sees
+//! the one or the other. A host that has the domain open holds all of it in memory and would bring everything back with
+//! its next record; the caller sees to it that there is none.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::record::{Kind, Record, texts};
+use super::trail::{self, DOMAIN, Places, Progress, TABLE, Tally, Visit};
+
+/// What to keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Request {
+    /// The newest so many records.
+    pub keep: Option<u64>,
+    /// Records from this time on, in milliseconds since 1970.
+    pub since: Option<u64>,
+    /// Count only.
+    pub dry_run: bool,
+}
+
+/// What was done, or would be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pruned {
+    /// Records that went.
+    pub removed: u64,
+    /// Records that stayed.
+    pub kept: u64,
+    /// What was read.
+    pub tally: Tally,
+}
+
+/// Takes out what the request does not keep. The record of a load stays as long as one of its records does, since
+/// nothing of a load can be replayed without it. What cannot be read is left as it is.
+///
+/// # Errors
+/// Where the trail cannot be read or written; then nothing of the single file has changed.
+pub fn prune(places: &Places, request: Request, progress: &mut dyn FnMut(Progress)) -> io::Result<Pruned> {
+    let mut census = Census { entries: Vec::new(), progress };
+    let tally = trail::read(places, &mut census)?;
+    let mut entries = census.entries;
+    entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.order));
+    let wanted = request.keep.map_or(usize::MAX, |keep| usize::try_from(keep).unwrap_or(usize::MAX));
+    let stays = |index: usize, entry: &Entry| index < wanted && request.since.is_none_or(|since| entry.time >= since);
+    let loads: HashSet<u64> =
+        entries.iter().enumerate().filter(|(index, entry)| stays(*index, entry)).map(|(_, entry)| entry.load).collect();
+    let gone: HashSet<(u64, u64)> = entries
+        .iter()
+        .enumerate()
+        .filter(|(index, entry)| !(stays(*index, entry) || entry.is_load && loads.contains(&entry.load)))
+        .map(|(_, entry)| (entry.load, entry.seq))
+        .collect();
+    let removed = entries.iter().filter(|entry| gone.contains(&(entry.load, entry.seq))).count() as u64;
+    let pruned = Pruned { removed, kept: entries.len() as u64 - removed, tally };
+    if request.dry_run || removed == 0 {
+        return Ok(pruned);
+    }
+    let goes = |text: &str| {
+        serde_json::from_str::<Record<'_>>(text)
+            .is_ok_and(|record| gone.contains(&(load_number(&record.load), record.seq)))
+    };
+    if let Some(path) = &places.file {
+        rewrite(path, &goes)?;
+    }
+    if let Some(folder) = &places.folder {
+        sweep(folder, &goes)?;
+    }
+    Ok(pruned)
+}
+
+/// What must be known of a record to know whether it stays.
+struct Entry {
+    order: u64,
+    time: u64,
+    seq: u64,
+    load: u64,
+    is_load: bool,
+}
+
+struct Census<'a> {
+    entries: Vec<Entry>,
+    progress: &'a mut dyn FnMut(Progress),
+}
+
+impl Visit for Census<'_> {
+    fn record(&mut self, record: &Record<'_>, _: &str) -> bool {
+        self.entries.push(Entry {
+            order: record.order,
+            time: record.time,
+            seq: record.seq,
+            load: load_number(&record.load),
+            is_load: record.kind == Kind::Load,
+        });
+        true
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        (self.progress)(progress);
+    }
+}
+
+/// A load's id as a number: ids are random, and two that meet in 64 bits are not to be expected.
+fn load_number(id: &str) -> u64 {
+    use std::hash::{Hash as _, Hasher as _};
+    let mut hasher = std::hash::DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Writes a stored value without the records that go; `None` where none of it stays.
+fn without(value: &str, goes: &dyn Fn(&str) -> bool) -> Option<String> {
+    let mut kept = Vec::new();
+    let mut went = false;
+    if texts(value, &mut |text| if goes(text) { went = true } else { kept.push(text.to_owned()) }).is_err() || !went {
+        return Some(value.to_owned());
+    }
+    (!kept.is_empty()).then(|| serde_json::json!({"bmpp": super::record::SCHEMA, "records": kept}).to_string())
+}
+
+fn rewrite(path: &Path, goes: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    #[derive(Deserialize)]
+    struct Document {
+        unit: Box<RawValue>,
+        global: Option<Box<RawValue>>,
+        tables: serde_json::Map<String, serde_json::Value>,
+    }
+    let document: Document = serde_json::from_reader(BufReader::new(File::open(path)?)).map_err(io::Error::from)?;
+    let mut tables = document.tables;
+    if let Some(serde_json::Value::Object(events)) = tables.get_mut(TABLE) {
+        let old = std::mem::take(events);
+        for (key, value) in old {
+            if let Some(text) = without(&value.to_string(), goes) {
+                events.insert(key, serde_json::from_str(&text).map_err(io::Error::from)?);
+            }
+        }
+    }
+    let beside = beside(path);
+    let outcome = (|| {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut to = BufWriter::new(options.open(&beside)?);
+        let global = document.global.as_deref().map_or("null", RawValue::get);
+        write!(to, "{{\n  \"unit\": {},\n  \"global\": {global},\n  \"tables\": ", document.unit.get())?;
+        serde_json::to_writer(&mut to, &tables).map_err(io::Error::from)?;
+        to.write_all(b"\n}\n")?;
+        let file = to.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    })();
+    if outcome.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    outcome
+}
+
+fn beside(path: &Path) -> PathBuf {
+    path.with_file_name(format!(".{DOMAIN}.{}.tmp", std::process::id()))
+}
+
+fn sweep(folder: &Path, goes: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    for name in trail::keys(folder)? {
+        let path = folder.join(name);
+        // A value that holds more than one record is a chunk that another layout left: it goes when all of it does.
+        match fs::read_to_string(&path) {
+            Ok(text) if without(&text, goes).is_none() => match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trail::tests::Dir;
+    use super::*;
+    use serde_json::json;
+
+    fn record(load: &str, seq: u64, order: u64) -> String {
+        let kind = if seq == 1 { "load" } else { "turn" };
+        json!({"bmpp": 1, "kind": kind, "load": load, "seq": seq, "order": order, "time": order * 10}).to_string()
+    }
+
+    struct Orders(Vec<u64>);
+    impl Visit for Orders {
+        fn record(&mut self, record: &Record<'_>, _: &str) -> bool {
+            self.0.push(record.order);
+            true
+        }
+    }
+
+    fn orders(dir: &Dir) -> Vec<u64> {
+        let mut orders = Orders(Vec::new());
+        trail::read(&Places::below(dir.path()), &mut orders).expect("readable");
+        orders.0
+    }
+
+    fn filled(name: &str) -> Dir {
+        let dir = Dir::new(name);
+        let chunk = |records: &[String]| json!({"bmpp": 1, "records": records});
+        dir.single(&json!({
+            "a": chunk(&[record("x", 1, 1), record("x", 2, 2), record("x", 3, 3)]),
+            "b": chunk(&[record("y", 1, 4), record("y", 2, 5)]),
+            "odd": {"not": "ours"},
+        }));
+        dir.each("c", &record("z", 1, 6));
+        dir.each("d", &record("z", 2, 7));
+        dir.each("e", &record("z", 3, 8));
+        dir
+    }
+
+    fn pruned(dir: &Dir, request: Request) -> (u64, u64) {
+        let pruned = prune(&Places::below(dir.path()), request, &mut |_| {}).expect("pruned");
+        (pruned.removed, pruned.kept)
+    }
+
+    #[test]
+    fn the_newest_stay_and_the_load_record_with_them() {
+        let dir = filled("prune-keep");
+        let keep = |keep| Request { keep: Some(keep), ..Request::default() };
+        assert_eq!(pruned(&dir, Request { dry_run: true, ..keep(4) }), (3, 5));
+        assert_eq!(orders(&dir).len(), 8);
+        assert_eq!(pruned(&dir, keep(4)), (3, 5));
+        assert_eq!(orders(&dir), [4, 5, 6, 7, 8]);
+        assert_eq!(pruned(&dir, keep(1)), (3, 2));
+        assert_eq!(orders(&dir), [6, 8]);
+        assert_eq!(pruned(&dir, keep(100)), (0, 2));
+    }
+
+    #[test]
+    fn a_time_is_a_limit_and_what_is_not_ours_is_left() {
+        let dir = filled("prune-since");
+        assert_eq!(pruned(&dir, Request { since: Some(31), ..Request::default() }), (3, 5));
+        let text = fs::read_to_string(dir.path().join(format!("{DOMAIN}.json"))).expect("text");
+        assert!(text.contains("\"not\":\"ours\"") && text.contains("\"version\": 1"));
+        assert_eq!(orders(&dir), [4, 5, 6, 7, 8]);
+    }
+}

@@ -1,0 +1,383 @@
+//! What a trail adds up to: the answer to "should I switch to enforce?".
+//!
+//! A *call* is counted once, by the last decision on it. A call is *blocked* where the policy denied it; in audit it went
+//! on all the same, which is what the report is for: it says what `enforce` would have blocked. What a model did after a
+//! denial is told only of denials that it was told of, since in audit nothing teaches it.
+
+mod readiness;
+mod timeline;
+mod turn;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Serialize;
+
+use super::record::{Kind, Record, SCHEMA};
+use super::trail::Tally;
+use crate::reason::Code;
+pub use readiness::{Readiness, Step};
+use timeline::Timeline;
+pub use timeline::{Cell, Limits, Line};
+pub use turn::Followed;
+use turn::TurnState;
+
+/// Sessions that are named in a list.
+const LISTED: usize = 20;
+/// Milliseconds of a day.
+const DAY: u64 = 86_400_000;
+
+/// Calls that the policy denied, by what the mode made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Blocked {
+    /// They went on: the mode was audit.
+    pub overridden: u64,
+    /// They were denied, or a human was asked.
+    pub denied: u64,
+}
+
+impl Blocked {
+    fn add(&mut self, overridden: bool) {
+        *(if overridden { &mut self.overridden } else { &mut self.denied }) += 1;
+    }
+
+    /// Both.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.overridden + self.denied
+    }
+}
+
+/// What a trail adds up to.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Time of the first record, in milliseconds since 1970.
+    pub first: Option<u64>,
+    /// Time of the last.
+    pub last: Option<u64>,
+    /// Days (UTC) with a governed call.
+    pub days: u64,
+    /// Loads of the plugin.
+    pub loads: u64,
+    /// Calls by the mode they were judged in.
+    pub modes: BTreeMap<String, u64>,
+    /// Host versions seen.
+    pub hosts: BTreeSet<String>,
+    /// Sessions with a record.
+    pub sessions: u64,
+    /// Turns that began.
+    pub turns: u64,
+    /// Turns with a write.
+    pub turns_with_writes: u64,
+    /// Governed calls.
+    pub calls: u64,
+    /// Governed calls by class.
+    pub classes: BTreeMap<String, u64>,
+    /// Writes: calls that change memory as far as is known.
+    pub writes: u64,
+    /// Destructive calls: under `profile: strict` each would ask a human.
+    pub destructive: u64,
+    /// Calls that the policy denied.
+    pub blocked: Blocked,
+    /// The same by code.
+    pub by_code: BTreeMap<String, Blocked>,
+    /// By raw tool name.
+    pub by_tool: BTreeMap<String, Blocked>,
+    /// By day (UTC), as days since 1970, with all writes of the day.
+    pub by_day: BTreeMap<u64, Day>,
+    /// The sessions with most of them.
+    pub by_session: Vec<(String, Blocked)>,
+    /// Guard codes that were observed and not denied.
+    pub warned: BTreeMap<String, u64>,
+    /// What was observed besides.
+    pub observed: BTreeMap<String, u64>,
+    /// What became of the calls: `ran`, `failed`, `refused`, `not-known`, `no-result`.
+    pub happened: BTreeMap<String, u64>,
+    /// Lookups that ran, by outcome.
+    pub lookups: BTreeMap<String, u64>,
+    /// Calls that were put to a human, and how many were approved.
+    pub asked: u64,
+    /// Of these, approved.
+    pub approved: u64,
+    /// What followed on denials that the model was told of, by code.
+    pub followed: BTreeMap<String, Followed>,
+    /// Turns with a write in which nothing was declared.
+    pub never_classified: u64,
+    /// Calls that the policy denied in such turns.
+    pub blocked_unclassified: u64,
+    /// Turns that turned from complex to simple after a denial.
+    pub simple_after_denial: u64,
+    /// Records that could not be kept, by the records that stand for them.
+    pub lost: u64,
+    /// What to do next.
+    pub readiness: Readiness,
+    /// The last sessions, oldest first.
+    pub timeline: Vec<Line>,
+    /// Sessions that are not in the timeline.
+    pub timeline_left_out: u64,
+    /// What was read.
+    pub tally: Tally,
+}
+
+/// One day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Day {
+    /// Writes judged.
+    pub writes: u64,
+    /// Calls that the policy denied.
+    pub blocked: u64,
+}
+
+/// Adds records up as they go by.
+#[derive(Debug, Default)]
+pub struct Adding {
+    report: Report,
+    loads: HashMap<Box<str>, Load>,
+    /// Loads that ended.
+    ended: u64,
+    sessions: HashMap<Box<str>, Blocked>,
+    timeline: Timeline,
+}
+
+/// What is open of one load.
+#[derive(Debug, Default)]
+struct Load {
+    /// Calls without a result.
+    calls: HashMap<u32, Call>,
+    turns: HashMap<Box<str>, TurnState>,
+}
+
+/// A call between its last decision and its result.
+#[derive(Clone, Debug)]
+struct Call {
+    class: Box<str>,
+    tool: Box<str>,
+    code: Box<str>,
+    mode: Box<str>,
+    session: Option<Box<str>>,
+    day: u64,
+    /// Whether the policy denied it, and if so, whether it went on all the same.
+    blocked: Option<bool>,
+    asked: bool,
+}
+
+impl Call {
+    fn of(record: &Record<'_>) -> Call {
+        let text = |text: Option<&str>| Box::from(text.unwrap_or_default());
+        let enforcement = record.enforcement.as_deref().unwrap_or_default();
+        Call {
+            class: text(record.class.as_deref()),
+            tool: Box::from(record.raw_tool()),
+            code: text(record.code.as_deref()),
+            mode: text(record.mode.as_deref()),
+            session: record.session.as_deref().map(Box::from),
+            day: record.time / DAY,
+            blocked: (record.denies() || enforcement == "denied").then_some(enforcement == "overridden"),
+            asked: enforcement == "asked",
+        }
+    }
+}
+
+impl Adding {
+    /// Nothing has gone by yet.
+    #[must_use]
+    pub fn new(limits: Limits) -> Adding {
+        Adding { timeline: Timeline::new(limits), ..Adding::default() }
+    }
+
+    /// Takes the next record.
+    pub fn record(&mut self, record: &Record<'_>) {
+        if record.bmpp > SCHEMA {
+            return;
+        }
+        let report = &mut self.report;
+        report.first = Some(report.first.map_or(record.time, |first| first.min(record.time)));
+        report.last = Some(report.last.map_or(record.time, |last| last.max(record.time)));
+        if let Some(session) = record.session.as_deref()
+            && !self.sessions.contains_key(session)
+        {
+            self.sessions.insert(Box::from(session), Blocked::default());
+        }
+        if record.kind == Kind::Unload {
+            if let Some(load) = self.loads.remove(&*record.load) {
+                self.ended += 1;
+                self.end(load);
+            }
+            return;
+        }
+        if !self.loads.contains_key(&*record.load) {
+            self.loads.insert(Box::from(&*record.load), Load::default());
+        }
+        match record.kind {
+            Kind::Decision => self.decision(record),
+            Kind::Settlement => self.settlement(record),
+            Kind::Turn => self.turn(record),
+            Kind::Lost => {
+                let more = record.seq.saturating_sub(record.from.unwrap_or(record.seq));
+                self.report.lost = self.report.lost.saturating_add(more).saturating_add(1);
+            }
+            Kind::Load => {
+                if let Some(host) = record.host.as_deref() {
+                    self.report.hosts.insert(host.to_owned());
+                }
+            }
+            Kind::Unload | Kind::Other => {}
+        }
+    }
+
+    /// What it all adds up to.
+    #[must_use]
+    pub fn finish(mut self, tally: Tally) -> Report {
+        let loads = std::mem::take(&mut self.loads);
+        self.report.loads = self.ended + loads.len() as u64;
+        for load in loads.into_values() {
+            self.end(load);
+        }
+        let mut report = self.report;
+        report.sessions = self.sessions.len() as u64;
+        report.days = report.by_day.len() as u64;
+        let mut blocked: Vec<_> = self.sessions.into_iter().filter(|(_, b)| b.total() > 0).collect();
+        blocked.sort_unstable_by(|(a, x), (b, y)| y.total().cmp(&x.total()).then_with(|| a.cmp(b)));
+        blocked.truncate(LISTED);
+        report.by_session = blocked.into_iter().map(|(id, count)| (id.into(), count)).collect();
+        (report.timeline, report.timeline_left_out) = self.timeline.finish();
+        report.tally = tally;
+        report.readiness = Readiness::of(&report);
+        report
+    }
+
+    fn end(&mut self, load: Load) {
+        for call in load.calls.into_values() {
+            self.count(call, None);
+        }
+        for turn in load.turns.into_values() {
+            turn.close(&mut self.report);
+        }
+    }
+
+    fn decision(&mut self, record: &Record<'_>) {
+        if record.class.as_deref() == Some("out-of-scope") {
+            add(&mut self.report.classes, "out-of-scope");
+            return;
+        }
+        for observation in &record.observations {
+            // A guard that only warns is observed under its own code.
+            let guard = Code::ALL.iter().any(|code| code.name() == &**observation);
+            add(if guard { &mut self.report.warned } else { &mut self.report.observed }, observation);
+        }
+        let call = Call::of(record);
+        let Some(load) = self.loads.get_mut(&*record.load) else { return };
+        // A call that is judged again is still one call, and was put to a human if it ever was.
+        let before = record.number.and_then(|number| load.calls.remove(&number));
+        let first = before.is_none();
+        let newly_blocked = call.blocked.filter(|_| before.as_ref().is_none_or(|before| before.blocked.is_none()));
+        let asked = call.asked || before.is_some_and(|before| before.asked);
+        if let Some(session) = record.session.as_deref() {
+            let turn = load.turn(session, record, &mut self.report);
+            if first {
+                turn.next_call(record);
+            }
+            if let Some(overridden) = newly_blocked {
+                turn.blocked(record, overridden);
+            }
+        }
+        self.timeline.decision(record, first);
+        let call = Call { asked, ..call };
+        match (record.number, self.loads.get_mut(&*record.load)) {
+            (Some(number), Some(load)) => {
+                load.calls.insert(number, call);
+            }
+            _ => self.count(call, None),
+        }
+    }
+
+    fn settlement(&mut self, record: &Record<'_>) {
+        let observed = record.observations.iter();
+        observed.for_each(|observation| add(&mut self.report.observed, observation));
+        if record.class.as_deref() == Some("search") {
+            add(&mut self.report.lookups, record.outcome.as_deref().unwrap_or("not-known"));
+        }
+        let Some(load) = self.loads.get_mut(&*record.load) else { return };
+        if let Some(session) = record.session.as_deref() {
+            load.turn(session, record, &mut self.report).settled(record);
+        }
+        self.report.approved += u64::from(record.approved);
+        self.timeline.settlement(record);
+        if let Some(call) = record.number.and_then(|number| load.calls.remove(&number)) {
+            self.count(call, Some(record.happened.as_deref().unwrap_or("not-known")));
+        }
+    }
+
+    fn turn(&mut self, record: &Record<'_>) {
+        let (Some(session), Some(load)) = (record.session.as_deref(), self.loads.get_mut(&*record.load)) else {
+            return;
+        };
+        if let Some(turn) = load.turns.remove(session) {
+            turn.close(&mut self.report);
+        }
+        if matches!(record.event.as_deref(), Some("start" | "seen")) {
+            self.report.turns += 1;
+            load.turns.insert(Box::from(session), TurnState::new(record.any_turn()));
+        }
+    }
+
+    /// Counts a call that is over, or will never have a result.
+    fn count(&mut self, call: Call, happened: Option<&str>) {
+        let report = &mut self.report;
+        report.calls += 1;
+        report.asked += u64::from(call.asked);
+        add(&mut report.classes, &call.class);
+        add(&mut report.modes, &call.mode);
+        add(&mut report.happened, happened.unwrap_or("no-result"));
+        let day = report.by_day.entry(call.day).or_default();
+        if writes(&call.class) {
+            report.writes += 1;
+            day.writes += 1;
+        }
+        report.destructive += u64::from(&*call.class == "destructive");
+        let Some(overridden) = call.blocked else { return };
+        day.blocked += 1;
+        report.blocked.add(overridden);
+        report.by_code.entry(call.code.into()).or_default().add(overridden);
+        report.by_tool.entry(call.tool.into()).or_default().add(overridden);
+        if let Some(count) = call.session.and_then(|session| self.sessions.get_mut(&session)) {
+            count.add(overridden);
+        }
+    }
+}
+
+impl Load {
+    /// The turn of a record. One of which the beginning is not in the trail begins with it.
+    fn turn(&mut self, session: &str, record: &Record<'_>, report: &mut Report) -> &mut TurnState {
+        let id = record.any_turn();
+        if let Some(turn) = self.turns.remove(session) {
+            if turn.id == id {
+                return self.turns.entry(Box::from(session)).or_insert(turn);
+            }
+            // A result that arrives after its turn belongs to none.
+            if record.kind == Kind::Settlement {
+                return self.turns.entry(Box::from(session)).or_insert(turn);
+            }
+            turn.close(report);
+        }
+        report.turns += u64::from(record.kind == Kind::Decision);
+        self.turns.entry(Box::from(session)).or_insert_with(|| TurnState::new(id))
+    }
+}
+
+/// Whether a call of this class changes memory, as far as is known.
+fn writes(class: &str) -> bool {
+    matches!(class, "write" | "destructive" | "unknown")
+}
+
+fn add(counts: &mut BTreeMap<String, u64>, name: &str) {
+    match counts.get_mut(name) {
+        Some(count) => *count += 1,
+        None => {
+            counts.insert(name.to_owned(), 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
