@@ -68,7 +68,10 @@ test.each([
   expect(run.code).toBe(0)
   expect(run.reached).toEqual([])
   expect(run.answers.at(-1)).toBe('POLICY_INTERNAL_ERROR')
-  expect(run.notices.at(-1)).toMatch(/^the gate was unloaded while a memory call was under way; /)
+  // On a machine that is busy the end may come before the last record is stored, which is said after it.
+  expect(run.notices).toContainEqual(
+    expect.stringMatching(/^the gate was unloaded while a memory call was under way; /),
+  )
 })
 
 test('a configuration that is refused leaves the old one in force', async () => {
