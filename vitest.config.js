@@ -18,6 +18,7 @@ export default defineConfig({
       layer('addon', ['__test__/addon/**/*.test.js'], 20_000),
       layer('shim', ['__test__/shim/**/*.test.js'], 20_000),
       layer('inprocess', ['__test__/inprocess/**/*.test.js'], 20_000),
+      layer('types', ['__test__/types/**/*.test.js'], 60_000),
       layer('docs', ['__test__/docs/**/*.test.js'], 20_000),
       layer('support', ['__test__/*.test.js'], 120_000),
       layer('headless', ['__test__/headless/**/*.test.js'], 120_000),

@@ -206,6 +206,16 @@ export class Gate {
     if (ticket !== undefined) ticket.declared = task
   }
 
+  /**
+   * What is left of the door once this gate has gone and until the next is up. It judges nothing: no core is asked.
+   * @param {Exec} exec
+   * @returns {string | undefined} why a call may not pass
+   */
+  closedDoor(exec) {
+    const name = nameOf(exec)
+    return this.#core.governs(name) && !this.#core.isFree(name) ? this.#core.internalErrorText : undefined
+  }
+
   /** The row goes, and the core with it. A call that is under way meets this gate once more, and cannot be judged by it. */
   unload() {
     this.#unloaded = true

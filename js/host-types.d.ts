@@ -57,10 +57,13 @@ export interface Logger {
   error(message: string): void
 }
 
-/** The life of a plugin; a plugin's parent is the context it was mounted in. */
+/** The life of a plugin: it goes on over a reload. */
 export interface Fiber {
+  /** Null once the plugin is gone for good. */
+  readonly uid?: number | null
   readonly state?: unknown
-  readonly parent?: { readonly fiber?: Fiber }
+  /** The context that the plugin was mounted in. */
+  readonly parent?: Context
 }
 
 export interface Context {

@@ -7,6 +7,12 @@
  */
 import { createPlugin } from './plugin.js'
 
+/**
+ * @typedef {import('./report.js').LoadReport} LoadReport what `apply` returns
+ * @typedef {import('./records.js').AuditRecord} AuditRecord what `onRecord` gives
+ * @typedef {import('./config-types.js').Config} Config what the row takes
+ */
+
 export { onRecord } from './records.js'
 
 export const { name, inject, Config, apply } = createPlugin()

@@ -10,11 +10,12 @@ import { controlTool } from './control.js'
 import { Core } from './core.js'
 import { Gate } from './gate.js'
 import { detectHost, probeContext, probeTools } from './host.js'
+import { keepDoor, relieveKeeper } from './keeper.js'
 import { loadAddon } from './native.js'
-import { ungovernedServers } from './neighbours.js'
 import { Position } from './position.js'
 import { Recorder } from './records.js'
 import { Operator, summary } from './report.js'
+import { hiddenTool, watchNeighbours, watchServers } from './surroundings.js'
 
 /**
  * @typedef {import('./host-types.js').Context} Context
@@ -86,6 +87,7 @@ export function createPlugin({ addon = once(loadAddon), sink, host = detectHost,
       audit: /** @type {import('./audit-store.js').AuditReport | null} */ (null),
     }
     if (!report.active) {
+      relieveKeeper(ctx)
       core.dispose()
       operator.info(summary(report))
       return report
@@ -151,7 +153,7 @@ function mount(ctx, core, operator, given, report, config) {
     recorder,
     operator,
     approval: () => ctx.get('approval'),
-    controlHidden: agent => isHidden(ctx, tool, agent),
+    controlHidden: agent => isHidden(agent),
     onCounted: track => {
       if (counted.has(track)) return
       counted.add(track)
@@ -163,6 +165,7 @@ function mount(ctx, core, operator, given, report, config) {
     },
   })
   const tool = controlTool(core, gate.declared)
+  const isHidden = hiddenTool(ctx, tool, operator)
   ctx.tools.register(tool)
   ctx.tools.guard(gate.guard)
   ctx.on('tools/pre-execute', gate.preExecute, { prepend: true })
@@ -178,13 +181,20 @@ function mount(ctx, core, operator, given, report, config) {
     total(session => position.disposed(session)),
   )
   watchNeighbours(ctx, core, operator)
+  watchServers(ctx, core, operator)
+  const refused = relieveKeeper(ctx)
+  const leave = core.info.mode === 'enforce' ? keepDoor(ctx, exec => gate.closedDoor(exec)) : () => {}
   const unloadedAt = global[UNLOADED_AT]
   if (unloadedAt !== undefined) {
     report.reloadGapMs = Math.max(0, performance.now() - unloadedAt)
     delete global[UNLOADED_AT]
+    const between =
+      refused === undefined
+        ? 'memory calls in between were not judged'
+        : `memory writes in between were denied (${refused})`
     operator.notice(
       'reload',
-      `reloaded after ${report.reloadGapMs.toFixed(1)} ms without a gate: memory calls in between were not judged, and turns that are under way count as not classified`,
+      `reloaded after ${report.reloadGapMs.toFixed(1)} ms without a gate: ${between}, and turns that are under way count as not classified`,
     )
   }
   recorder.record({
@@ -205,7 +215,9 @@ function mount(ctx, core, operator, given, report, config) {
   })
   if (store !== undefined) followStorage(ctx, store, unloading)
   followUnload(ctx, unloading)
+  // The last effect is the first to be undone: the keeper is at the door before anything of the gate goes.
   ctx.effect(() => () => {
+    leave()
     global[UNLOADED_AT] = performance.now()
     unloading()
     position.clear()
@@ -237,56 +249,6 @@ function storeOf(core, operator, report) {
   })
   report.audit = store.report
   return store
-}
-
-/**
- * Tells the operator of a memory server under a name that is not governed, when the host's tools change. Looked at once for
- * each burst of changes, outside any call.
- * @param {Context} ctx
- * @param {Core} core
- * @param {Operator} operator
- */
-function watchNeighbours(ctx, core, operator) {
-  let due = false
-  const look = () => {
-    due = false
-    try {
-      for (const server of ungovernedServers(namesOf(ctx), name => core.governs(name))) {
-        operator.notice(
-          `neighbour ${server}`,
-          `the MCP server "${server}" looks like Basic Memory and is not governed; to govern it, add "${server}" to serverNames`,
-        )
-      }
-    } catch {
-      // The list of tools is not to be had right now, as while the plugin unloads.
-    }
-  }
-  const soon = total(() => {
-    if (due) return
-    due = true
-    setImmediate(look).unref()
-  })
-  ctx.on('tools/change', soon)
-  soon()
-}
-
-/** @param {Context} ctx */
-function* namesOf(ctx) {
-  for (const { name } of ctx.tools.schemas()) yield name
-}
-
-/**
- * Whether an agent does not see our control tool: it is filtered away, or another one stands in its place.
- * @param {Context} ctx
- * @param {{ name: string }} tool
- * @param {unknown} agent
- */
-function isHidden(ctx, tool, agent) {
-  try {
-    return ctx.tools.get(tool.name, agent) !== tool
-  } catch {
-    return false
-  }
 }
 
 /** @param {{ path: Array<string | number>, code: string, message: string }} problem */

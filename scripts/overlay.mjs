@@ -3,11 +3,15 @@
 //
 //   npm run overlay -- --mode enforce --profile strict --allow-unverified-harness
 import { readdirSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { entry } from './lib/proc.mjs'
 import { inRoot, root } from './lib/project.mjs'
 
 const file = inRoot('overlay.dev.cordis.yml')
+
+/** A file as a row names it. In a path the host takes some characters for parts of a URL. @param {string} path */
+const rowName = path => (/[#?%]/.test(path) ? pathToFileURL(path).href : path)
 
 /** @param {string} flag @param {string} value @param {string[]} allowed */
 function oneOf(flag, value, allowed) {
@@ -40,7 +44,7 @@ entry(async () => {
 # --allow-unverified-harness; the last is for a Harness outside the range that package.json declares.
 - insert:
     - id: bmpp
-      name: ${JSON.stringify(inRoot('js', 'index.js'))}
+      name: ${JSON.stringify(rowName(inRoot('js', 'index.js')))}
       config:
 ${config.map(line => `        ${line}`).join('\n')}
 `,

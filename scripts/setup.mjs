@@ -1,11 +1,11 @@
 // Set-up of a fresh clone, and nothing to do in one that is set up: the development tools, a Node.js that can run the Harness,
-// the Harness itself, and Basic Memory. Only Node built-ins, since this runs before anything is installed.
+// the Harness itself, Basic Memory, and on Linux x64 a linker for an addon that runs on older systems too. Only Node built-ins, since this runs before anything is installed.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandFailed, entry, run, since } from './lib/proc.mjs'
-import { commandOf, hosts, inRoot, ownNodeWillDo, root } from './lib/project.mjs'
+import { commandOf, hosts, inRoot, linksOld, ownNodeWillDo, root, toolchains } from './lib/project.mjs'
 
 /**
  * A part is up to date when its stamp, which lies in the folder that it fills, holds the digest of what it was made from.
@@ -13,7 +13,22 @@ import { commandOf, hosts, inRoot, ownNodeWillDo, root } from './lib/project.mjs
  * @typedef {{ name: string, inputs: string[], folder: string, install: () => Promise<unknown> }} Part
  */
 
-/** @type {Record<'tools' | 'node' | 'dsh' | 'basic-memory', Part>} */
+/** @param {keyof typeof toolchains} target @returns {Part} */
+function toolchainPart(target) {
+  const folder = toolchains[target]
+  const unpack = inRoot('hosts', 'toolchain', 'unpack.mjs')
+  return {
+    name: `a linker for ${target}`,
+    inputs: [join(folder, 'package-lock.json'), unpack],
+    folder: join(folder, 'node_modules'),
+    install: async () => {
+      await run('npm', ['ci'], { cwd: folder })
+      await run(process.execPath, [unpack, folder])
+    },
+  }
+}
+
+/** @type {Record<'tools' | 'node' | 'toolchain' | 'toolchain-aarch64' | 'dsh' | 'basic-memory', Part>} */
 const parts = {
   tools: {
     name: 'development tools',
@@ -27,6 +42,8 @@ const parts = {
     folder: join(hosts.node, 'node_modules'),
     install: () => run('npm', ['ci'], { cwd: hosts.node }),
   },
+  toolchain: toolchainPart('x86_64-unknown-linux-gnu'),
+  'toolchain-aarch64': toolchainPart('aarch64-unknown-linux-gnu'),
   dsh: {
     name: 'the DeepSeek Harness',
     inputs: [join(hosts.dsh, 'package.json'), join(hosts.dsh, 'pnpm-lock.yaml')],
@@ -58,8 +75,18 @@ function digest({ inputs }) {
 
 const progress = (/** @type {string} */ line) => process.stderr.write(`setup: ${line}\n`)
 
+/** What is being installed, or was looked at: of two who need a part, the second waits for the first. @type {Map<Part, Promise<void>>} */
+const ensured = new Map()
+
+/** @param {Part} part @returns {Promise<void>} */
+function ensure(part) {
+  const before = ensured.get(part) ?? install(part)
+  ensured.set(part, before)
+  return before
+}
+
 /** @param {Part} part */
-async function ensure(part) {
+async function install(part) {
   const stamp = join(part.folder, '.dsh-bmpp-stamp')
   const wanted = digest(part)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
@@ -99,20 +126,37 @@ async function ensureBasicMemory() {
 }
 
 /**
+ * Installs what building the addon takes, and no Harness.
+ * @param {string} [target] a Rust triple, where it is not built for this system
+ */
+export async function setupBuild(target) {
+  const cross = target === 'aarch64-unknown-linux-gnu' && linksOld
+  await allOf([
+    ensure(parts.tools),
+    ...(ownNodeWillDo ? [] : [ensure(parts.node)]),
+    ...(linksOld ? [ensure(parts.toolchain)] : []),
+    ...(cross ? [ensure(parts['toolchain-aarch64'])] : []),
+  ])
+}
+
+/**
  * Installs what is missing or out of date. Of all parts only Basic Memory may fail: whether that matters is the caller's to say.
  * @returns {Promise<{ basicMemory: MemoryServer }>}
  */
 export async function setup() {
-  // They fill different folders and mostly wait for the network, so all at once; and all to their end, so that a failure
-  // leaves none half-way. The Harness comes after the tools, since pnpm is one of them.
-  const [memory, ...others] = await Promise.allSettled([
-    ensureBasicMemory(),
-    ensure(parts.tools).then(() => ensure(parts.dsh)),
-    ...(ownNodeWillDo ? [] : [ensure(parts.node)]),
-  ])
-  for (const outcome of others) if (outcome.status === 'rejected') throw outcome.reason
-  if (memory.status === 'rejected') throw memory.reason
-  return { basicMemory: memory.value }
+  const memory = ensureBasicMemory()
+  // The Harness comes after the tools, since pnpm is one of them.
+  await allOf([memory, setupBuild(), ensure(parts.tools).then(() => ensure(parts.dsh))])
+  return { basicMemory: await memory }
+}
+
+/**
+ * Everything at once, since the parts fill different folders and mostly wait for the network; and all to its end, so that a
+ * failure leaves none half-way.
+ * @param {Promise<unknown>[]} work
+ */
+async function allOf(work) {
+  for (const outcome of await Promise.allSettled(work)) if (outcome.status === 'rejected') throw outcome.reason
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

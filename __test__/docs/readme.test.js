@@ -401,7 +401,7 @@ describe('development', () => {
     const named = new Set()
     for (const command of commands.filter(text => text.startsWith('npm '))) {
       if (command === 'npm pack') continue
-      const [, name, options = ''] = /^npm (?:run (?:-s )?)?(\w+)(?: -- (.*))?$/.exec(command) ?? []
+      const [, name, options = ''] = /^npm (?:run (?:-s )?)?([\w-]+)(?: -- (.*))?$/.exec(command) ?? []
       expect([command, Object.keys(manifest.scripts)]).toEqual([command, expect.arrayContaining([name])])
       named.add(name)
       for (const stage of /--only (\S+)/.exec(options)?.[1]?.split(',') ?? []) {
@@ -452,7 +452,7 @@ describe('examples', () => {
 
   test('what the core exports is what the page shows', async () => {
     const text = readme.blocks('js').find(block => block.text.includes('dsh-bmpp/core'))?.text ?? ''
-    expect(manifest.exports['./core']).toEqual({ default: './js/note.js' })
+    expect(manifest.exports['./core']).toEqual({ types: './types/js/note.d.ts', default: './js/note.js' })
     const core = await import('../../js/note.js')
     expect(Object.keys(core)).toEqual(spans(text.replace(/^import \{ (.*) \}.*$/m, '`$1`'))[0]?.split(', '))
     const shown = [...text.matchAll(/^(\w+)\((.*?)\) \/\/ (.*)$/gm)]

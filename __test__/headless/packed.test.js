@@ -67,11 +67,14 @@ describe('the packed files', () => {
 
   test('are the plugin, its addon, its types and its row, and nothing of the workshop', () => {
     expect(files).toEqual(
-      expect.arrayContaining(['package.json', 'LICENSE', 'README.md', 'cordis.patch.yml', 'index.d.ts', 'js/index.js']),
+      expect.arrayContaining([
+        ...['package.json', 'LICENSE', 'README.md', 'cordis.patch.yml'],
+        ...['types/js/index.d.ts', 'js/index.js'],
+      ]),
     )
     expect(files.filter(file => file.endsWith('.node')).length).toBeGreaterThan(0)
     const expected =
-      /^(js\/[\w/-]+\.(js|d\.ts)|dsh-bmpp\.[\w-]+\.node|index\.d\.ts|cordis\.patch\.yml|package\.json|LICENSE|README\.md)$/
+      /^(js\/[\w/-]+\.js|types\/[\w/-]+\.d\.ts|dsh-bmpp\.[\w-]+\.node|cordis\.patch\.yml|package\.json|LICENSE|README\.md)$/
     expect(files.filter(file => !expected.test(file))).toEqual([])
   })
 
@@ -95,12 +98,36 @@ describe('the packed files', () => {
 
   test('depend on nothing that a package manager would fetch or build at install', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    for (const field of ['dependencies', 'peerDependencies', 'bundleDependencies'])
-      expect(manifest).not.toHaveProperty(field)
+    for (const field of ['dependencies', 'bundleDependencies']) expect(manifest).not.toHaveProperty(field)
+    // What it plugs into: told to whoever reads manifests, and fetched by nobody.
+    for (const name of Object.keys(manifest.peerDependencies)) {
+      expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true })
+    }
     for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts ?? {}).not.toHaveProperty(script)
     }
   })
+})
+
+test('every entry that package.json exports is there, with its types, and loads', async () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const entries = Object.values(exports).filter(entry => typeof entry !== 'string')
+  expect(entries.length).toBeGreaterThan(1)
+  for (const entry of entries) {
+    expect(files).toEqual(expect.arrayContaining([entry.types, entry.default].map(file => file.replace('./', ''))))
+    await run(projectNode(), [
+      '--input-type=module',
+      '-e',
+      `await import(${JSON.stringify(join(root, entry.default))})`,
+    ])
+  }
+})
+
+test('the tarball is the same file when it is packed again', async () => {
+  const digests = []
+  for (const name of ['one', 'two'])
+    digests.push(readFileSync(await packProject(join(temp.path, name))).toString('base64'))
+  expect(digests[0]).toBe(digests[1])
 })
 
 test('the entry loads where there is nothing but the packed files, reads a configuration, and imports no more than they hold', async () => {

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inRoot } from '../../scripts/lib/project.mjs'
-import { playDsh, supportPlugin, UNVERIFIED } from '../support/dsh-gate.js'
+import { outside, playDsh, supportPlugin, UNVERIFIED } from '../support/dsh-gate.js'
 import { call } from '../support/gate.js'
 import { withTempDir } from '../support/temp-dir.js'
 
@@ -23,7 +23,7 @@ const row = (config, more = {}) =>
   ])
 const edit = ['edit_layer', {}]
 const RELOADED =
-  /^reloaded after \d+\.\d ms without a gate: memory calls in between were not judged, and turns that are under way count as not classified$/
+  /^reloaded after \d+\.\d ms without a gate: memory writes in between were denied \(0\), and turns that are under way count as not classified$/
 
 /** Plays with the row in the user's own layer, which the Harness watches; each `edit` call makes the next of the edits. */
 const playEdited = (edits, conversation) =>
@@ -44,7 +44,7 @@ test('a new configuration is in force from the edit on, in the middle of the tur
   )
   expect(run).toMatchObject({ code: 0, unused: [] })
   expect(written(run)).toEqual(['write_note CLASSIFICATION_REQUIRED denied', 'write_note ALLOW_CREATE allowed'])
-  expect(run.notices).toEqual([UNVERIFIED, expect.stringMatching(RELOADED), UNVERIFIED])
+  expect(run.notices).toEqual([UNVERIFIED, expect.stringMatching(RELOADED), ...(outside ? [UNVERIFIED] : [])])
 })
 
 test('a lookup that is under way when the gate is exchanged is worth nothing to the new one', async () => {
@@ -54,7 +54,7 @@ test('a lookup that is under way when the gate is exchanged is worth nothing to 
   )
   expect(run.reached).toEqual(['search_notes'])
   expect(run.verdicts.at(-1)).toBe('edit_note MEMORY_LOOKUP_REQUIRED denied')
-  expect(run.notices.slice(3)).toEqual([
+  expect(run.notices.slice(outside ? 3 : 2)).toEqual([
     'the gate was unloaded while a memory call was under way; governed writes are denied in enforce, all else goes on',
     expect.stringMatching(/^a call of mcp__basic-memory__search_notes ran that was never judged: /),
   ])

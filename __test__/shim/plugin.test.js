@@ -107,6 +107,7 @@ describe('a load', () => {
       'on session/created',
       'on session/disposed',
       'on tools/change',
+      'on session/event',
       'on internal/status',
       'effect',
     ])

@@ -9,23 +9,26 @@
  *
  * A conversation is a list of turns, a turn a list of messages, a message a list of calls `[name, arguments, id?]`.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { hosts, inRoot } from '../../scripts/lib/project.mjs'
+import { loadAddon } from '../../js/native.js'
+import { dshBin, inRoot } from '../../scripts/lib/project.mjs'
 import { readJsonLines, runDsh } from './headless.js'
 import { withTempDir } from './temp-dir.js'
 import { storageRows } from './trail.js'
 
-const manifest = (/** @type {string} */ file) => JSON.parse(readFileSync(file, 'utf8'))
-const { version } = manifest(join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'package.json'))
-const { range } = manifest(inRoot('package.json')).dsh.compatibility
+const { version } = JSON.parse(readFileSync(join(dirname(dirname(realpathSync(dshBin))), 'package.json'), 'utf8'))
+const host = loadAddon().compatibility(version, true)
 
-/** What is wrong with the host that all of this runs on. */
-export const OUTSIDE = `host version ${version} is older than and outside the supported range ${range}`
+/** Whether the host that all of this runs on is outside the supported range: it is then refused, or told of. */
+export const outside = host.loud
 
-/** The notice that every run begins with. */
-export const UNVERIFIED = `${OUTSIDE}, allowed by configuration, verified by this project's suite`
+/** What is wrong with that host. */
+export const OUTSIDE = host.reason.replace(/, allowed by configuration.*/, '')
+
+/** What is made of that host where the configuration allows any: the first of a run's notices. */
+export const UNVERIFIED = host.reason
 
 /** A plugin of the test support, as a row's name. @param {string} name */
 export const supportPlugin = name => fileURLToPath(new URL(`plugins/${name}.mjs`, import.meta.url))
@@ -98,6 +101,7 @@ async function play(
     outcomes: settlements.map(({ tool, outcome, observations }) => [short(tool), outcome, ...observations].join(' ')),
     answers: run.told.map(({ text }) => cut(text)),
     reached: run.mcpLog.filter(({ at }) => at === 'start').map(({ tool }) => tool),
-    notices: noticesOf(run.stderr),
+    // Of a host inside the range nothing is said: put in its place, so that what follows is at the same place on every host.
+    notices: [...(outside ? [] : [UNVERIFIED]), ...noticesOf(run.stderr)],
   }
 }

@@ -148,7 +148,7 @@ export function watchedPlugin(parts = {}) {
  * @param {'off' | 'audit' | 'enforce'} [options.mode]
  * @param {'compat' | 'strict'} [options.profile]
  * @param {object} [options.config] further keys of the row
- * @param {Record<string, Tool>} [options.tools] in place of the memory server's own, or besides
+ * @param {Record<string, Tool | undefined>} [options.tools] in place of the memory server's own, or besides; undefined takes one away
  * @param {[plugin: any, config?: any][]} [options.ahead] plugins that are active before the gate
  * @param {[plugin: any, config?: any][]} [options.behind] plugins that become active after it
  * @param {object} [options.parts] as `createPlugin` takes them

@@ -8,7 +8,6 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
-import { run } from '../../scripts/lib/proc.mjs'
 import { basicMemoryStarter, dshBin, inRoot, projectNode } from '../../scripts/lib/project.mjs'
 import { startModel, toldOf } from './mock-model.js'
 
@@ -80,16 +79,8 @@ export async function dsh(args, { home, cwd = home, env = {}, launcher, timeoutM
   }
 }
 
-/**
- * Packs this checkout as `npm publish` would. The addon must be built.
- * @param {string} dir where to put it
- * @returns {Promise<string>} the tarball's path
- */
-export async function packProject(dir) {
-  const printed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', dir])
-  const [packed] = Object.values(JSON.parse(printed))
-  return join(dir, packed.filename)
-}
+/** Packs this checkout as `npm run pack` would; the addon must be built. */
+export { pack as packProject } from '../../scripts/pack.mjs'
 
 /** @typedef {{ id: string, name: string, config?: unknown, inject?: string[], disabled?: boolean }} Row */
 

@@ -14,13 +14,16 @@
  * What this cannot show: the loader, the profiles, the MCP bridge and the process boundary. headless.js is for those.
  */
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { hosts } from '../../scripts/lib/project.mjs'
+import { dshBin } from '../../scripts/lib/project.mjs'
 
-const store = join(hosts.dsh, 'node_modules', '.pnpm')
-const installed = readdirSync(store)
+// The packages that belong to the Harness under test: pnpm keeps each in a folder of its own, npm all of them beside it.
+const entry = realpathSync(dshBin)
+const [, store] = /^(.*[\\/]node_modules[\\/]\.pnpm)[\\/]/.exec(entry) ?? []
+const beside = dirname(dirname(dirname(entry)))
+const installed = store === undefined ? [] : readdirSync(store)
 
 /**
  * Imports one @deepseek-ai package of the installed Harness, always the same physical copy.
@@ -28,9 +31,10 @@ const installed = readdirSync(store)
  */
 export async function hostPackage(name) {
   const folder = installed.find(entry => entry.startsWith(`@deepseek-ai+${name}@`))
-  if (!folder) throw new Error(`@deepseek-ai/${name} is not installed below ${store}: run \`npm run setup\``)
-  const entry = join(store, folder, 'node_modules', '@deepseek-ai', name, 'lib', 'index.js')
-  return import(/* @vite-ignore */ pathToFileURL(entry).href)
+  const scope = store && folder ? join(store, folder, 'node_modules', '@deepseek-ai') : beside
+  const file = join(scope, name, 'lib', 'index.js')
+  if (!existsSync(file)) throw new Error(`@deepseek-ai/${name} is not installed beside ${entry}: run \`npm run setup\``)
+  return import(/* @vite-ignore */ pathToFileURL(file).href)
 }
 
 const [cordis, llm, session, prompt, toolRuntime, agents, loop, projection, approvalService] = await Promise.all(
@@ -118,7 +122,7 @@ const text = (/** @type {any} */ content) =>
 /**
  * @param {object} [options]
  * @param {[plugin: any, config?: any][]} [options.plugins] mounted in this order, after the host and the tools
- * @param {Record<string, Tool>} [options.tools] bodies by public tool name, registered exactly as the MCP bridge does: exclusive
+ * @param {Record<string, Tool | undefined>} [options.tools] bodies by public tool name, registered exactly as the MCP bridge does: exclusive
  *   unless `parallel` is set, value `{content, structuredContent?}`, an `isError` result thrown
  * @param {boolean} [options.withApproval] mounts the approval service
  * @param {(request: any) => any} [options.answer] answers approvals: 'allowed-once', 'rejected', 'cancelled', or throws; implies withApproval
@@ -207,7 +211,8 @@ export async function boot(options = {}) {
       },
     })
   }
-  for (const [name, tool] of Object.entries(tools)) register(name, tool)
+  // A tool that a test has taken out of those that are there anyway has no body.
+  for (const [name, tool] of Object.entries(tools)) if (tool !== undefined) register(name, tool)
 
   /** Mounts a plugin and waits until it is active; rejects as the loader would when it throws or its config is refused. */
   async function mount(/** @type {any} */ plugin, /** @type {any} */ config) {

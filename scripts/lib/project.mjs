@@ -16,8 +16,33 @@ export const hosts = {
   basicMemory: inRoot('hosts', 'basic-memory'),
 }
 
-/** The entry of the installed Harness: what the `dsh` command runs. */
-export const dshBin = join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'lib', 'bin.js')
+/** Where the linkers of the Linux glibc addons are, by Rust's triples: see {@link linksOld}. */
+export const toolchains = {
+  'x86_64-unknown-linux-gnu': inRoot('hosts', 'toolchain'),
+  // For a release, which builds it on x64.
+  'aarch64-unknown-linux-gnu': inRoot('hosts', 'toolchain-aarch64'),
+}
+
+/** A linker, which is there once it is unpacked. @param {keyof typeof toolchains} target */
+export const linkerOf = target => join(toolchains[target], 'node_modules', '.toolchain', 'bin', `${target}-gcc`)
+
+/** Whether this is a Linux with glibc; one with musl has none to be too old. */
+export const isGlibc =
+  process.platform === 'linux' &&
+  /** @type {{ header?: { glibcVersionRuntime?: string } }} */ (process.report.getReport()).header
+    ?.glibcVersionRuntime !== undefined
+
+/**
+ * Whether the addon of this system is linked against an old C library and not against the system's own. A binary asks for the
+ * versions of the symbols that it was linked with, so that without it the addon would run only where glibc is as new as here.
+ */
+export const linksOld = isGlibc && process.arch === 'x64'
+
+/** The entry of the Harness that this project installs: what the `dsh` command runs. */
+export const installedDsh = join(hosts.dsh, 'node_modules', '@deepseek-ai', 'dsh', 'lib', 'bin.js')
+
+/** The entry of the Harness under test: `npm run verify-host` names another one. */
+export const dshBin = process.env.DSH_BMPP_HOST || installedDsh
 
 /** Starts Basic Memory over stdio with everything it writes below the folder given as argument. */
 export const basicMemoryStarter = join(hosts.basicMemory, '.root', 'bin', 'bm-isolated')

@@ -1,0 +1,100 @@
+// The packages of a release, as files: one for each platform, which holds that platform's addon, and the entry package, which holds
+// none and names them all as optional dependencies. Publishes nothing: what does gets these files and no code of ours.
+//
+//   node scripts/release.mjs --addons dist/addons --out dist/packages --repository https://github.com/owner/name
+//
+// --addons holds one dsh-bmpp.<platform>.node for each target of package.json, at any depth. The types must be built.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { compareVersions, GLIBC_FLOOR, glibcOf } from './lib/elf.mjs'
+import { entry, run } from './lib/proc.mjs'
+import { commandOf, inRoot, projectNode } from './lib/project.mjs'
+
+/** @param {string} folder */
+const readManifest = folder => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+/** @param {string} folder @param {any} manifest */
+const writeManifest = (folder, manifest) =>
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+
+/**
+ * Makes the packages.
+ * @param {{ addons: string, out: string, repository: string }} what `repository`: its address, which the proof of where a
+ *   package was built is checked against
+ * @returns {Promise<string[]>} the files, in the order in which they are to be published: the entry last
+ */
+export async function releasePackages({ addons, out, repository }) {
+  const found = readdirSync(addons, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name.endsWith('.node'))
+    .map(entry => join(entry.parentPath, entry.name))
+  const stage = mkdtempSync(join(tmpdir(), 'dsh-bmpp-release-'))
+  try {
+    mkdirSync(out, { recursive: true })
+    const manifest = readManifest(inRoot())
+    manifest.repository = { type: 'git', url: `git+${repository}.git` }
+    // What is only of use in a checkout.
+    for (const field of ['scripts', 'devDependencies', 'napi']) delete manifest[field]
+    for (const path of ['package.json', 'Cargo.toml']) cpSync(inRoot(path), join(stage, path))
+    await run(projectNode(), [commandOf('@napi-rs/cli', 'napi'), 'create-npm-dirs'], { cwd: stage })
+
+    /** @type {string[]} */
+    const files = []
+    manifest.optionalDependencies = {}
+    for (const platform of readdirSync(join(stage, 'npm')).sort()) {
+      const folder = join(stage, 'npm', platform)
+      const own = readManifest(folder)
+      const matching = found.filter(name => basename(name) === own.main)
+      if (matching.length !== 1)
+        throw new Error(`There are ${matching.length} files ${own.main} in ${addons}, not one.`)
+      const addon = String(matching[0])
+      const needed = platform.endsWith('-gnu') ? glibcOf(readFileSync(addon)) : null
+      if (needed !== null && compareVersions(needed, GLIBC_FLOOR) > 0) {
+        throw new Error(`${own.main} needs glibc ${needed}, and ${GLIBC_FLOOR} is promised.`)
+      }
+      cpSync(addon, join(folder, own.main))
+      writeManifest(folder, { ...own, repository: manifest.repository })
+      // Exactly this version: an addon serves one version of the entry and no other.
+      manifest.optionalDependencies[own.name] = own.version
+      files.push(await pack(folder, out))
+    }
+    const strange = found.filter(name => !files.some(file => basename(file).startsWith(packageOf(basename(name)))))
+    if (strange.length > 0) throw new Error(`No package takes ${strange.map(name => basename(name)).join(', ')}.`)
+
+    const main = join(stage, 'entry')
+    const pages = readdirSync(inRoot()).filter(name => /^(README|LICENSE|CHANGELOG)/.test(name))
+    for (const path of ['js', 'types', 'cordis.patch.yml', ...pages]) {
+      cpSync(inRoot(path), join(main, path), { recursive: true })
+    }
+    writeManifest(main, manifest)
+    files.push(await pack(main, out))
+    return files
+  } finally {
+    rmSync(stage, { recursive: true, force: true })
+  }
+}
+
+/** `dsh-bmpp.linux-x64-gnu.node` → `dsh-bmpp-linux-x64-gnu-`. @param {string} addon */
+const packageOf = addon => `${addon.replace(/\.node$/, '').replace('.', '-')}-`
+
+/** @param {string} folder @param {string} to */
+async function pack(folder, to) {
+  const printed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', resolve(to)], {
+    cwd: folder,
+  })
+  const [{ filename }] = Object.values(JSON.parse(printed))
+  return join(resolve(to), filename)
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  entry(async () => {
+    const { values } = parseArgs({
+      options: { addons: { type: 'string' }, out: { type: 'string' }, repository: { type: 'string' } },
+    })
+    const { addons, out, repository } = values
+    if (!addons || !out || !repository) throw new Error('--addons, --out and --repository are all needed.')
+    for (const file of await releasePackages({ addons, out, repository })) process.stdout.write(`${file}\n`)
+  })
+}
