@@ -67,33 +67,36 @@ const say = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
 
 describe.runIf(basicMemoryInstalled)(`${cases.length} live writes`, () => {
   /** @type {any[]} */ let written
-  beforeAll(() =>
-    withTempDir(async dir => {
-      const server = await startBasicMemory(dir)
-      try {
-        written = await inLanes(cases, 4, async ({ of, title, directory }) => {
-          const answer = await server.call('write_note', {
-            title,
-            directory,
-            content: 'text',
-            project,
-            output_format: 'json',
+  beforeAll(
+    () =>
+      withTempDir(async dir => {
+        const server = await startBasicMemory(dir)
+        try {
+          written = await inLanes(cases, 4, async ({ of, title, directory }) => {
+            const answer = await server.call('write_note', {
+              title,
+              directory,
+              content: 'text',
+              project,
+              output_format: 'json',
+            })
+            const { text } = answer.content[0]
+            const made = answer.isError ? undefined : JSON.parse(text)
+            return {
+              of,
+              title,
+              directory,
+              derived: noteIdentity(title, directory, project),
+              made,
+              refusal: made ? null : text,
+            }
           })
-          const { text } = answer.content[0]
-          const made = answer.isError ? undefined : JSON.parse(text)
-          return {
-            of,
-            title,
-            directory,
-            derived: noteIdentity(title, directory, project),
-            made,
-            refusal: made ? null : text,
-          }
-        })
-      } finally {
-        await server.close()
-      }
-    }),
+        } finally {
+          await server.close()
+        }
+      }),
+    // A write takes a third of a second, and several times that on a busy machine.
+    60_000 + cases.length * 2000,
   )
 
   test('enough were made, of every class', () => {
