@@ -5,7 +5,8 @@
 //   STAND_IN_LOG         file to append one JSON line to at the start and at the end of each call
 //   STAND_IN_DELAY_MS    how long each call takes
 //   STAND_IN_ANSWERS     JSON: tool name → list of answers for its next calls, each {"text", "isError"?, "structured"?}
-//                        or null for the ordinary one; `structured` defaults to {"result": text} as the real server has it
+//                        or null for the ordinary one, or {"lost": true} to do as it says and never answer; `structured`
+//                        defaults to {"result": text} as the real server has it
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -28,6 +29,10 @@ async function call({ name, arguments: args }) {
   log({ at: 'start', tool: name, arguments: args })
   if (Number(delayMs) > 0) await delay(Number(delayMs))
   const instead = prepared[name]?.shift()
+  if (instead?.lost) {
+    notebook.call(name, args)
+    return new Promise(() => {})
+  }
   const answer = instead
     ? {
         content: [{ type: 'text', text: instead.text }],

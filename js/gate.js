@@ -44,6 +44,7 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {boolean} canAsk whether a human could be asked
  * @property {Ask | undefined} ask
  * @property {boolean} approved a human approved it
+ * @property {boolean} sure its arguments cannot become others any more
  * @property {boolean} dispatched the call was let through to its body
  * @property {boolean} reached the call came as far as our own wrapper around the body
  * @property {Outcome | undefined} outcome what came out of the body there, once it has ended
@@ -254,7 +255,7 @@ export class Gate {
    */
   #decide(exec, name) {
     let args = exec.arguments
-    if (this.#enforces && this.#core.tool(name).writes) {
+    if (this.#enforces && this.#core.tool(name).class !== 'control') {
       // What a plugin in front put in place of the host's frozen arguments could still change after it was judged.
       const fixed = plain(args)
       // Where it cannot be put in, the door will find so.
@@ -310,6 +311,7 @@ export class Gate {
       canAsk,
       ask: undefined,
       approved: false,
+      sure: before?.sure ?? true,
       dispatched: before?.dispatched ?? false,
       reached: before?.reached ?? false,
       outcome: before?.outcome,
@@ -395,7 +397,7 @@ export class Gate {
     }
     const { writes } = this.#core.tool(name)
     // What the host made cannot change any more; what a plugin put in its place is copied, so that it cannot either.
-    const fixed = writes ? (plain(args) ?? null) : args
+    const fixed = plain(args) ?? (writes ? null : args)
     const same = before !== undefined && before.name === name && before.args === args && fixed === args
     const ticket = same ? before : this.#judge(exec, name, fixed, at)
     this.#position.arrived(ticket.place, exec)
@@ -403,9 +405,9 @@ export class Gate {
     // A write judged in one session must not run as one of another.
     if (writes && this.#position.trackOf(exec) !== trackIn(ticket.place)) return this.#refuse(exec, ticket, at)
     if (ticket.enforcement === 'asked' && !takeApproval(ticket)) return this.#unapproved(exec, ticket, at)
-    // Whatever a read is given to read, it is a read; but it must stay one.
-    const sealed = seal(exec, 'name', name) && (seal(exec, 'arguments', fixed) || !writes)
-    if (!sealed) return this.#refuse(exec, ticket, at)
+    // Whatever a read is given to read, it is a read; but it must stay one, and what it read is known only if that is fixed.
+    ticket.sure = seal(exec, 'arguments', fixed)
+    if (!seal(exec, 'name', name) || (writes && !ticket.sure)) return this.#refuse(exec, ticket, at)
     ticket.args = fixed
     ticket.dispatched = true
     return undefined
@@ -525,7 +527,7 @@ export class Gate {
     const otherwise = changed || (ticket.enforcement === 'denied' && result.isError === false)
     if (otherwise) this.#ranOtherwise(exec, ticket.place)
     let facts = 0
-    if (ticket.reached && !otherwise) facts |= addon.FACT_REACHED
+    if (ticket.reached && ticket.sure && !otherwise) facts |= addon.FACT_REACHED
     // A success is one that came out of the body and that the model is shown. Before the body has ended there is none.
     if (result.isError !== false || ticket.outcome?.isError !== false) facts |= addon.FACT_ERROR
     if (ticket.declared === 'simple') facts |= addon.FACT_DECLARED_SIMPLE

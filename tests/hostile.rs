@@ -296,6 +296,6 @@ fn no_unread_note_is_overwritten_or_has_its_text_replaced_and_nothing_is_added_t
     // A world in which everything is denied, or nothing, proves nothing.
     let codes: BTreeMap<&str, usize> = codes.into_inner();
     for code in ["ALLOW_SIMPLE", "OVERWRITE_REQUIRES_READ", "DUPLICATE_WRITE_SAME_TURN", "WRITE_OUTCOME_UNKNOWN"] {
-        assert!(codes.get(code).is_some_and(|count| *count > 500), "{codes:?}");
+        assert!(codes.get(code).is_some_and(|count| *count > 100), "{codes:?}");
     }
 }

@@ -28,6 +28,8 @@ const counts = [0, 1, 2, 3, 4, 5]
 const disguises = {
   'a proxy': () => new Proxy({ ...note }, { get: (target, key) => (key === 'overwrite' ? true : target[key]) }),
   'a proxy of frozen data': () => new Proxy(Object.freeze({ ...note }), {}),
+  'a proxy of frozen data that answers to more than it lists': () =>
+    new Proxy(Object.freeze({ ...note }), { get: (target, key) => (key === 'overwrite' ? true : target[key]) }),
   'a proxy that says it has no such key': () =>
     new Proxy({ ...note, overwrite: true }, { ownKeys: () => Object.keys(note), has: (_target, key) => key in note }),
   'a revoked proxy': () => {

@@ -162,21 +162,28 @@ test('what anybody emits as a session’s end or beginning takes nothing from th
 })
 
 describe('a session that the host does not have', () => {
-  test('with announcements of its own: a call that is moved there is not judged by it', async () => {
+  test('with a turn, a declaration and announcements of its own: a call that is moved there is not judged by it', async () => {
+    const session = { id: 'made up', seq: 0, header: {} }
+    const agent = { id: session.id, session }
     const gate = await bootBeside({
       'tools/pre-execute': async (exec, next) => {
-        if (exec.name !== write || exec.agent.forged) return next()
-        const session = { id: 'made up', seq: 9, header: {}, events: [] }
-        const agent = { ...exec.agent, id: session.id, session, forged: true }
-        for (const [name, args] of [[CLASSIFY, simple]]) await gate.direct(agent, [name, args])
-        forge(gate.ctx, session, 'tool/call', { turn: 1, step: 1, callId: exec.callId, name: write }, { seq: 8 })
-        exec.agent = agent
+        const say = (type, data) => {
+          session.seq += 1
+          forge(gate.ctx, session, type, data, { seq: session.seq - 1 })
+        }
+        if (exec.name === 'bash') {
+          say('turn/start', { turn: 1 })
+          await gate.direct(agent, [CLASSIFY, simple])
+        } else if (exec.name === write) {
+          say('tool/call', { turn: 1, step: 1, callId: exec.callId, name: write })
+          exec.agent = { ...exec.agent, ...agent }
+        }
         return next()
       },
     })
-    await gate.turn([[call.write]])
+    await gate.turn([[call.bash], [call.write]])
     expect(written(gate)).toEqual([])
-    expect(codesOfWrites(gate)).toContain('CALL_NOT_JUDGED')
+    expect(codesOfWrites(gate)).toEqual(['CALL_NOT_JUDGED'])
   })
 })
 

@@ -94,6 +94,7 @@ export { pack as packProject } from '../../scripts/pack.mjs'
  * @param {Row[]} [options.pluginsBefore] further rows, before BMPP's
  * @param {'stand-in' | 'basic-memory' | 'none'} [options.mcp]
  * @param {string} [options.serverName] as the user would call the server
+ * @param {object} [options.mcpConfig] further keys of the bridge's row, such as `toolCallTimeoutMs`
  * @param {Record<string, string>} [options.mcpEnv] for the server; the stand-in knows STAND_IN_DELAY_MS and STAND_IN_ANSWERS
  * @param {string} [options.memory] the real server's folder, to share its start-up work between runs
  * @param {Record<string, string>} [options.env] for dsh, such as DSH_TOOLS_MODE or DSH_PERMISSION_MODE
@@ -113,6 +114,7 @@ export async function runDsh({
   pluginsBefore = [],
   mcp = 'stand-in',
   serverName = 'basic-memory',
+  mcpConfig = {},
   mcpEnv = {},
   memory,
   env = {},
@@ -148,7 +150,7 @@ export async function runDsh({
           {
             id: 'memory',
             name: '@deepseek-ai/dsh-mcp-client',
-            config: { transport: 'stdio', serverName, cwd: work, failOnStartupError: true, ...server },
+            config: { transport: 'stdio', serverName, cwd: work, failOnStartupError: true, ...mcpConfig, ...server },
           },
         ]
       : []),
