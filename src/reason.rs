@@ -413,7 +413,8 @@ impl Code {
                  with \"output_format\":\"json\" and the same project (for write_note with the note's path, directory/title.md, \
                  as identifier; for edit_note with the same identifier), read the result, then repeat this call in a later \
                  message; or write without replacing: leave overwrite out, or use edit_note with operation append and \
-                 without metadata."
+                 without metadata. Where the path was deleted or moved away in this turn and the read finds another note, \
+                 write under another title."
             ),
             Code::ProjectAmbiguous => write!(
                 text,
