@@ -9,6 +9,7 @@ mod gate;
 mod guards;
 mod memory;
 mod names;
+mod record;
 mod replay;
 mod request;
 mod settle;
@@ -378,7 +379,7 @@ impl Policy {
         if judged.verdict.denies() {
             turn.denied();
         } else if let Open::Write(write) = &followed.open {
-            turn.memory(tool.server).start(call.id, settle::written(write));
+            turn.memory(tool.server).start(call.id, record::written(write));
         }
         turn.follow(call.id, followed);
         judged
@@ -407,7 +408,7 @@ impl Policy {
         if let Some(renamed) = renamed {
             // A name by which another session knows a note may be another note's from here on.
             let others = self.sessions.iter_mut().filter(|(id, _)| **id != session);
-            others.filter_map(|(_, turn)| turn.as_mut()).for_each(|turn| renamed.tell(turn.memory(server)));
+            others.filter_map(|(_, turn)| turn.as_mut()).for_each(|turn| renamed.tell_other(turn.memory(server)));
         }
         settled
     }

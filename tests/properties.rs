@@ -9,42 +9,21 @@
     reason = "a test ends where something is not as it must be"
 )]
 
-#[allow(unreachable_pub, reason = "a module of a test is as open as the test needs")]
-#[allow(clippy::match_same_arms, reason = "one line for each kind of call")]
+#[allow(dead_code, unreachable_pub, reason = "a module of several tests, as open as they need")]
 mod model;
 
 use std::collections::BTreeSet;
 
-use dsh_bmpp::config::{Config as Options, Level, LookupEvidence};
+use dsh_bmpp::config::{Level, LookupEvidence};
 use dsh_bmpp::policy::{Classification, Holdings, Outcome as Evidence, Task};
 use dsh_bmpp::reason::{Code, Observation};
 use dsh_bmpp::verdict::{Enforcement, Mode, Verdict, enforce};
 use model::naive::{Model, Noted, Said};
-use model::{Answer, Args, Event, Form, Judge, Kind, Outcome, Place, Raw, SLOTS, Settle, World, every_option, script};
+use model::runs::{check, histories, options, played, results_of_the_turn};
+use model::world::{Outcome, World};
+use model::{Answer, Args, Event, Form, Judge, Kind, Place, SLOTS, Settle};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
-
-/// Runs a property on this many values of a strategy, the same in every run. `seed` differs from property to property.
-fn check<S: Strategy>(seed: u8, cases: u32, strategy: &S, property: impl Fn(S::Value) -> TestCaseResult) {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
-    if let Err(failure) = TestRunner::new_with_rng(config, rng).run(strategy, property) {
-        panic!("{failure}");
-    }
-}
-
-fn histories() -> impl Strategy<Value = Vec<Event>> {
-    vec(any::<Raw>(), 0..50).prop_map(|raw| script(&raw))
-}
-
-fn options() -> impl Strategy<Value = Options> {
-    proptest::sample::select(every_option().collect::<Vec<_>>())
-}
-
-fn played(options: &Options, script: &[Event]) -> Vec<(Event, Outcome)> {
-    script.iter().cloned().zip(World::play_all(options, script)).collect()
-}
 
 /// A property of histories that never get anywhere is worth nothing.
 #[test]
@@ -138,30 +117,6 @@ fn no_write_is_allowed_that_its_turn_has_not_earned() {
         }
         Ok(())
     });
-}
-
-/// The successful results of a judged call's turn, each with its own call as that was last judged in a turn.
-fn results_of_the_turn<'a>(
-    played: &'a [(Event, Outcome)],
-    judge: &Judge,
-) -> impl Iterator<Item = (&'a Settle, &'a Judge)> {
-    let begins = |event: &Event| match event {
-        Event::Open { .. } | Event::Close { .. } | Event::EndTurn { .. } => true,
-        Event::Judge(other) => other.place == Place::Turn && other.turn != judge.turn,
-        Event::Settle(_) => false,
-    };
-    let own = |event: &Event| event.slot() == judge.slot;
-    let start = played.iter().rposition(|(event, _)| own(event) && begins(event)).unwrap_or_default();
-    (start..played.len()).filter_map(|now| match &played[now] {
-        (Event::Settle(settle), Outcome::Settled(settled)) if settled.outcome == Some(Evidence::Succeeded) => {
-            let of = played[..now].iter().rev().find_map(|(event, _)| match event {
-                Event::Judge(of) if of.call == settle.call && of.place == Place::Turn => Some(of),
-                _ => None,
-            });
-            of.filter(|_| settle.slot == judge.slot && settle.reached && !settle.is_error).map(|of| (settle, of))
-        }
-        _ => None,
-    })
 }
 
 #[test]

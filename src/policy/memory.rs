@@ -4,10 +4,14 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+mod entry;
+
 use super::CallId;
 use super::digest::Digest;
 use super::names::Words;
-use super::target::{FilePath, Project};
+use super::target::FilePath;
+pub(super) use entry::{Before, Known, Named, Removed, Subject, Written};
+use entry::{ByPermalink, Entry, Gone, Same, Seen, Times};
 
 /// Notes that one turn can remember as deleted or moved; beyond it, every note counts as gone.
 const GONE_MAX: usize = 256;
@@ -15,138 +19,22 @@ const GONE_MAX: usize = 256;
 /// Writes of one effect that are compared by name; older ones are found by their exact target only.
 const COMPARED_MAX: usize = 256;
 
+/// Names of one note that are remembered; beyond it, any name may be one of it.
+const NAMES_MAX: usize = 16;
+
 /// What one turn can remember of each kind. Beyond it, what is known is forgotten, so that it must be read again.
 const REMEMBERED_MAX: usize = 16_384;
 
 /// Something that was learnt, in order. Never 0.
 pub(super) type Order = u64;
 
-/// When something was proven, and the step whose messages the model sees it after; none where it need not see it, because
-/// it wrote it.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    order: Order,
-    step: Option<u32>,
-}
-
-/// The last time of an earlier step, and the last time: proving again does not make unseen what was seen.
-#[derive(Clone, Copy, Debug, Default)]
-struct Times([Option<Seen>; 2]);
-
-impl Times {
-    fn add(&mut self, seen: Seen) {
-        let [earlier, last] = &mut self.0;
-        if last.is_some_and(|last| last.step != seen.step) {
-            *earlier = *last;
-        }
-        *last = Some(seen);
-    }
-
-    /// Whether one of them came after `since` and was seen by a call of this step.
-    fn has(&self, since: Order, step: u32) -> bool {
-        self.0.iter().flatten().any(|seen| seen.order > since && seen.step.is_none_or(|seen| seen < step))
-    }
-}
-
-/// What a write did, or may have done.
-#[derive(Clone, Debug)]
-pub(super) struct Written {
-    pub(super) effect: Digest,
-    pub(super) target: Digest,
-    pub(super) project: Project,
-    /// The file path that the result or the arguments named.
-    pub(super) path: Option<FilePath>,
-    /// That path, in each project that it is known to be in.
-    pub(super) notes: Vec<Digest>,
-    pub(super) permalink: Option<Digest>,
-    /// Every name by which the note is known; `None` for one whose words are not proven.
-    pub(super) names: Vec<Option<Words>>,
-    /// Whether the note's title is among the names.
-    pub(super) titled: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Entry {
-    order: Order,
-    done: bool,
-    written: Written,
-}
-
-/// A note, or a folder, that was deleted or moved away.
-#[derive(Clone, Debug)]
-struct Gone {
-    order: Order,
-    what: Removed,
-}
-
-/// What was deleted or moved away, by what is known of it.
-#[derive(Clone, Debug)]
-pub(super) enum Removed {
-    /// A note by its path, and by every name that it is known by; `None` for one whose words are not proven.
-    Note { path: Option<FilePath>, names: Vec<Option<Words>> },
-    /// All notes in a folder.
-    Folder(Option<Words>),
-}
-
-/// What a write is about, as far as the memory compares it.
-#[derive(Clone, Debug)]
-pub(super) struct Subject {
-    pub(super) effect: Digest,
-    pub(super) target: Digest,
-    pub(super) project: Project,
-    /// For a note by an identifier: what it may reach.
-    pub(super) identifier: Option<Named>,
-    /// Whether it adds to what is there, so that the same under another name of the note would add it twice. To delete or to
-    /// move a note twice does nothing more.
-    pub(super) adds_up: bool,
-}
-
-/// An identifier, as far as the memory compares it.
-#[derive(Clone, Debug)]
-pub(super) struct Named {
-    /// The identifier, where the server would look it up as a permalink as it stands.
-    pub(super) permalink: Digest,
-    /// `None`: it may be any note's.
-    pub(super) words: Option<Words>,
-}
-
-/// The keys under which a note may be known.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    /// Proves it where a result named its path.
-    pub(super) path: Vec<Digest>,
-    /// Proves it where the same identifier reached a note.
-    pub(super) identifier: Vec<Digest>,
-    /// Proves that there is none.
-    pub(super) absent: Vec<Digest>,
-}
-
-/// Whether a write was made before in this turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
-    /// No, or what came since makes it another.
-    No,
-    /// It was done.
-    Done,
-    /// It may have been done: its outcome is not known, or not which note it was done to.
-    Unknown,
-}
-
-/// Whether a write is about the same note as another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Same {
-    No,
-    Maybe,
-    Yes,
-}
-
 /// What a turn knows of notes.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     order: Order,
     proven: HashMap<Digest, Times>,
-    /// The same for identifiers that the server finds by the permalink of the note at this path.
-    by_permalink: HashMap<Digest, (Times, FilePath)>,
+    /// The same for identifiers that the server finds by the permalink of a note.
+    by_permalink: HashMap<Digest, ByPermalink>,
     absent: HashMap<Digest, Order>,
     /// What path an identifier reached.
     reached: HashMap<Digest, (Order, FilePath)>,
@@ -158,6 +46,8 @@ pub(super) struct Memory {
     last_write: HashMap<Digest, Order>,
     /// When the note at a path, in whatever project, was last edited or overwritten.
     last_edit: HashMap<Digest, Order>,
+    /// The names by which notes are known, by their paths.
+    names: HashMap<Digest, (FilePath, Vec<Option<Words>>)>,
     gone: Vec<Gone>,
     gone_overflow: Option<Order>,
     /// The last move, delete or project call that was done.
@@ -166,6 +56,10 @@ pub(super) struct Memory {
     identifiers: Order,
     /// When a title may last have changed of which it is not known whose it is.
     titles: Order,
+    /// When another session may last have given a note a name that others are found by.
+    captured: Order,
+    /// When another session may last have moved or deleted notes, so that another note may be at a path.
+    elsewhere: Order,
 }
 
 impl Memory {
@@ -182,21 +76,22 @@ impl Memory {
         }
     }
 
-    /// The same of the note at this path, for identifiers that the server finds by its permalink.
+    /// The same of the note at this path, for identifiers that the server finds by its permalink. `exact`: they are it.
     pub(super) fn prove_permalink(
         &mut self,
         keys: impl IntoIterator<Item = Digest>,
         path: FilePath,
+        exact: bool,
         step: Option<u32>,
     ) {
         let order = self.next();
         for key in keys {
-            let (times, of) = bounded(&mut self.by_permalink).entry(key).or_insert((Times::default(), path));
-            if of.exact != path.exact {
-                *times = Times::default();
+            let new = ByPermalink { times: Times::default(), path, exact };
+            let known = bounded(&mut self.by_permalink).entry(key).or_insert(new);
+            if known.path.exact != path.exact || known.exact != exact {
+                *known = new;
             }
-            *of = path;
-            times.add(Seen { order, step });
+            known.times.add(Seen { order, step });
         }
     }
 
@@ -225,11 +120,12 @@ impl Memory {
         let proven = |keys: &[Digest], since: Order| {
             keys.iter().filter_map(|key| self.proven.get(key)).any(|times| times.has(since, step))
         };
-        let found = |(times, path): &(Times, FilePath)| {
-            let edited = self.last_edit.get(&path.exact).copied().unwrap_or_default();
-            times.has(since.max(edited).max(self.titles), step)
+        let found = |known: &ByPermalink| {
+            let edited = self.last_edit.get(&known.path.exact).copied().unwrap_or_default();
+            let captured = if known.exact { 0 } else { self.captured };
+            known.times.has(since.max(edited).max(captured).max(self.titles), step)
         };
-        proven(&keys.path, since)
+        proven(&keys.path, since.max(self.elsewhere))
             || proven(&keys.identifier, meant)
             || keys.identifier.iter().filter_map(|key| self.by_permalink.get(key)).any(found)
             || keys.absent.iter().any(|key| self.absent.get(key).is_some_and(|at| *at > meant))
@@ -239,6 +135,18 @@ impl Memory {
     pub(super) fn edited(&mut self, path: FilePath) {
         self.identifiers = self.next();
         bounded(&mut self.last_edit).insert(path.exact, self.identifiers);
+    }
+
+    /// Another session gave a note a name. It may be one by which another note was found, but for a permalink as it stands.
+    pub(super) fn captured(&mut self) {
+        self.identifiers = self.next();
+        self.captured = self.identifiers;
+    }
+
+    /// Another session moved or deleted notes, or may have.
+    pub(super) fn removed_elsewhere(&mut self) {
+        self.titles_change();
+        self.elsewhere = self.titles;
     }
 
     /// A note was edited, or may have been, and which one is not known.
@@ -284,14 +192,34 @@ impl Memory {
         same.push_back(Entry { order, done, written });
     }
 
+    /// The note at this path is known by these names.
+    pub(super) fn name(&mut self, path: FilePath, names: impl IntoIterator<Item = Option<Words>>) {
+        let full = self.names.len() >= REMEMBERED_MAX && !self.names.contains_key(&path.exact);
+        if !full {
+            let (_, known) = self.names.entry(path.exact).or_insert_with(|| (path, Vec::new()));
+            known.extend(names);
+            known.dedup();
+            known.truncate(NAMES_MAX);
+        }
+    }
+
     /// Notes were moved away or deleted, or may have been.
     pub(super) fn remove(&mut self, what: Removed, done: bool) {
         self.switch(done);
         let order = self.titles;
-        if self.gone.len() >= GONE_MAX {
+        let mut all = vec![what];
+        if let Some(Removed::Note { path: None, names }) = all.first() {
+            // What it was called can be another name of a note whose path is known.
+            let meets = |known: &Option<Words>| names.iter().any(|gone| entry::may_meet(gone.as_ref(), known.as_ref()));
+            let known = self.names.values().filter(|(_, known)| known.len() >= NAMES_MAX || known.iter().any(meets));
+            let gone = known.map(|(path, _)| Removed::Note { path: Some(*path), names: Vec::new() });
+            let gone: Vec<Removed> = gone.collect();
+            all.extend(gone);
+        }
+        if self.gone.len() + all.len() > GONE_MAX || self.names.len() >= REMEMBERED_MAX {
             self.gone_overflow = Some(order);
         } else {
-            self.gone.push(Gone { order, what });
+            self.gone.extend(all.into_iter().map(|what| Gone { order, what }));
         }
     }
 
@@ -349,28 +277,14 @@ impl Memory {
         if written.permalink == Some(named.permalink) {
             return Same::Yes;
         }
-        let Some(words) = &named.words else { return Same::Maybe };
-        let meets = written.names.iter().any(|name| name.as_ref().is_none_or(|name| name.may_meet(words)));
-        // One word may be a title, and a title any note's.
+        // Without an answer that names the note nobody knows what it is called: content can set any permalink.
+        let (Some(words), Some(_)) = (&named.words, written.path) else { return Same::Maybe };
+        let meets = written.names.iter().any(|name| entry::may_meet(name.as_ref(), Some(words)));
+        // One word may be a title, and a title any note's; also with the project in front.
         let titled = written.titled && entry.order > self.titles;
-        if meets || (words.is_single() && !titled) { Same::Maybe } else { Same::No }
-    }
-}
-
-impl Removed {
-    /// Whether this may have been the note at a path, or that a name reached.
-    fn may_be(&self, path: Option<FilePath>, name: Option<&Words>) -> bool {
-        match (self, name) {
-            (Removed::Note { path: Some(gone), .. }, _) if let Some(path) = path => path.folded == gone.folded,
-            (Removed::Note { names, .. }, Some(name)) => {
-                names.iter().any(|gone| gone.as_ref().is_none_or(|gone| gone.may_meet(name)))
-            }
-            (Removed::Folder(Some(folder)), Some(name)) => {
-                // One word may be the title of a note in the folder.
-                name.may_be_below(folder) || (path.is_none() && name.is_single())
-            }
-            _ => true,
-        }
+        let single =
+            words.is_single() || written.in_project.as_ref().is_some_and(|project| words.is_single_below(project));
+        if meets || (single && !titled) { Same::Maybe } else { Same::No }
     }
 }
 

@@ -29,7 +29,11 @@ impl Words {
     /// The words of a path, a permalink or a title. `None`: not proven.
     pub(super) fn of(key: &DigestKey, name: &str) -> Option<Words> {
         let name = name.trim().to_lowercase();
-        let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")).unwrap_or(&name);
+        let mut name = name.as_str();
+        // A name can end like a file's without being one, and be a file's without ending so.
+        while let Some(bare) = name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")) {
+            name = bare;
+        }
         let mut segments = Vec::new();
         let mut all = String::new();
         for segment in name.split(['/', '\\']).filter(|segment| !matches!(*segment, "" | ".")) {
@@ -49,6 +53,11 @@ impl Words {
     /// Whether it is one word, as a title is, which has no folder before it.
     pub(super) fn is_single(&self) -> bool {
         self.segments.len() == 1
+    }
+
+    /// Whether it is one word below this project.
+    pub(super) fn is_single_below(&self, project: &Words) -> bool {
+        self.segments.strip_prefix(project.segments.as_slice()).is_some_and(|below| below.len() == 1)
     }
 
     /// Whether both may be names of one note: the one ends as the other does, with folders or a project before it.

@@ -1,10 +1,10 @@
 //! What follows from a result: for lookups, for what the turn knows of notes, and for the connection's project.
 
-use super::digest::{Digest, DigestKey};
+use super::digest::DigestKey;
 use super::guards::known_by;
-use super::memory::{Known as KnownBy, Memory, Order, Removed, Written};
-use super::names::Words;
-use super::target::{FilePath, Keys, Named, Target, is_resolved_alike};
+use super::memory::{Known as KnownBy, Memory};
+use super::record::{Renamed, gone_since, named_in, names, remove, renamed, written};
+use super::target::{Keys, Named, Target, is_resolved_alike};
 use super::turn::{Followed, Open, ReadRequest, Turn, WriteRequest};
 use super::{Arrival, Connection, Options, Outcome, Settled};
 use crate::config::LookupEvidence;
@@ -16,25 +16,6 @@ use crate::tool::Known;
 /// How an error text begins that the server, or its framework, writes instead of doing the call. An error that begins
 /// otherwise (a timeout, an abort, another plugin's block) does not say whether the call was done.
 const REFUSALS: &[&str] = &["Error calling tool", "Unknown tool", "Input validation error", "Error executing tool"];
-
-/// What a write did to the names of notes, for all who know notes by them.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Renamed {
-    /// The note at this path may be called otherwise.
-    Note(FilePath),
-    /// Any note may be.
-    Any,
-}
-
-impl Renamed {
-    /// Tells it to a turn's memory.
-    pub(super) fn tell(self, memory: &mut Memory) {
-        match self {
-            Renamed::Note(path) => memory.edited(path),
-            Renamed::Any => memory.titles_change(),
-        }
-    }
-}
 
 /// Settles a call that was open, and says what it did to the names of notes.
 pub(super) fn settle(
@@ -152,7 +133,8 @@ fn settle_read(
                 proven.extend(keys.notes(&named, &read.projects, own));
                 if let Some(path) = named.file_path.as_deref() {
                     let own_names = keys.own_names(&named, &read.projects, own);
-                    memory.prove_permalink(own_names, keys.file_path(path), step);
+                    memory.name(keys.file_path(path), names(keys.key, &named));
+                    memory.prove_permalink(own_names, keys.file_path(path), true, step);
                 }
             }
             let reaches = match read.proof {
@@ -167,7 +149,8 @@ fn settle_read(
                 if let (Proof::PathAndIdentifier, Some(path)) = (read.proof, named.file_path.as_deref()) {
                     memory.reach(same.iter().copied(), keys.file_path(path));
                     if named.is_found_by_permalink(identifier) {
-                        memory.prove_permalink(same.iter().copied(), keys.file_path(path), step);
+                        let exact = named.is_permalink(identifier);
+                        memory.prove_permalink(same.iter().copied(), keys.file_path(path), exact, step);
                     }
                 }
                 proven.extend(same);
@@ -236,24 +219,6 @@ fn settle_write(
     (outcome, observations.with_if(numbered, Observation::PossibleDuplicatePermalink), renamed)
 }
 
-/// What a write that was done, or may have been, did to the names of notes. Replaced text can be a title or a permalink, a first
-/// heading that changes takes the title with it, and content can set a permalink.
-fn renamed(keys: &Keys<'_>, write: &WriteRequest, named: &Named, outcome: Outcome) -> Option<Renamed> {
-    let of_target = match &write.target {
-        Target::Path(path) => Some(path.as_str()),
-        _ => None,
-    };
-    let path = named.file_path.as_deref().or(of_target).map(|path| keys.file_path(path));
-    match write.known {
-        Some(Known::WriteNote) if outcome == Outcome::Succeeded && !write.replaces => None,
-        Some(Known::WriteNote | Known::EditNote) if outcome == Outcome::Succeeded => {
-            Some(path.map_or(Renamed::Any, Renamed::Note))
-        }
-        Some(_) => Some(Renamed::Any),
-        None => None,
-    }
-}
-
 /// A write is done. `proves` is its answer where that is one that the server is known to give.
 fn done(
     memory: &mut Memory,
@@ -273,6 +238,9 @@ fn done(
     let notes = keys.notes(&named, &write.projects, own);
     let own_names = keys.own_names(&named, &write.projects, own);
     let record = named_in(&keys, written(write), &named, &notes);
+    if let Some(path) = record.path.filter(|_| write.known != Some(Known::DeleteNote)) {
+        memory.name(path, record.names.iter().cloned());
+    }
     match write.known {
         Some(Known::WriteNote) => {
             if let Some(renamed) = renamed(&keys, write, &named, Outcome::Succeeded) {
@@ -283,7 +251,7 @@ fn done(
                 && let Some(path) = named.file_path.as_deref()
             {
                 memory.prove(notes, None);
-                memory.prove_permalink(own_names, keys.file_path(path), None);
+                memory.prove_permalink(own_names, keys.file_path(path), true, None);
             }
         }
         Some(Known::EditNote) => {
@@ -292,8 +260,10 @@ fn done(
             let by = KnownBy { absent: Vec::new(), ..known_by(&keys, write) };
             let by = KnownBy { path: by.path.into_iter().chain(notes.iter().copied()).collect(), ..by };
             let made = proves.as_ref().is_some_and(created);
-            let seen = made || memory.knows(&by, Order::default(), place.step);
-            let known = seen || memory.knows(&by, Order::default(), u32::MAX);
+            // Not what was known of a note that is gone since.
+            let gone = gone_since(memory, &keys, write, &named);
+            let seen = made || memory.knows(&by, gone, place.step);
+            let known = seen || memory.knows(&by, gone, u32::MAX);
             if let Some(renamed) = renamed(&keys, write, &named, Outcome::Succeeded) {
                 renamed.tell(memory);
             }
@@ -305,11 +275,11 @@ fn done(
                 // What was read and not yet seen stays unseen.
                 let step = (!seen).then_some(place.step);
                 memory.prove(notes, step);
-                memory.prove_permalink(own_names, keys.file_path(path), step);
+                memory.prove_permalink(own_names, keys.file_path(path), true, step);
                 if let Target::Identifier(identifier) = &write.target {
                     let same = keys.identifier(identifier, &write.projects);
                     if named.is_found_by_permalink(identifier) {
-                        memory.prove_permalink(same, keys.file_path(path), step);
+                        memory.prove_permalink(same, keys.file_path(path), named.is_permalink(identifier), step);
                     } else if named.is_still_called(identifier) {
                         memory.prove(same, step);
                     }
@@ -332,60 +302,6 @@ fn done(
         _ => memory.write(record, true),
     }
 }
-/// A write as the memory compares it, by its arguments alone.
-pub(super) fn written(write: &WriteRequest) -> Written {
-    Written {
-        effect: write.subject.effect,
-        target: write.subject.target,
-        project: write.subject.project,
-        path: None,
-        notes: Vec::new(),
-        permalink: None,
-        names: write.subject.identifier.iter().map(|named| named.words.clone()).collect(),
-        titled: false,
-    }
-}
-
-/// The same with what the result named.
-fn named_in(keys: &Keys<'_>, mut written: Written, named: &Named, notes: &[Digest]) -> Written {
-    let Some(path) = named.file_path.as_deref() else { return written };
-    let words = |name: &str| Words::of(keys.key, name);
-    let (own, permalink) = (words(path), named.permalink.as_deref().map(words));
-    // An identifier of one word that is neither the path nor the permalink is the title, since nothing else is left.
-    let is_title = written.names.first().and_then(Option::as_ref).is_some_and(|identifier| {
-        identifier.is_single() && !identifier.reach(own.as_ref(), permalink.as_ref().and_then(Option::as_ref))
-    });
-    written.titled = named.title.is_some() || is_title;
-    // What the identifier was is of no account where it may have been an external id.
-    written.names.retain(Option::is_some);
-    written.names.push(own);
-    written.names.extend(permalink);
-    written.names.extend(named.title.as_deref().map(words));
-    written.path = Some(keys.file_path(path));
-    written.permalink = named.permalink.as_deref().map(|permalink| keys.permalink(permalink.as_bytes()));
-    written.notes = notes.to_vec();
-    written
-}
-
-/// Notes are gone, or may be: the note at a path that the result named, or whatever the identifier reached.
-fn remove(memory: &mut Memory, keys: &Keys<'_>, write: &WriteRequest, path: Option<&str>, done: bool) {
-    let Target::Identifier(identifier) = &write.target else { return };
-    let given = write.subject.identifier.as_ref().and_then(|named| named.words.clone());
-    let removed = if write.directory {
-        Removed::Folder(Words::of_identifier(keys.key, identifier))
-    } else {
-        let reached = memory.path_of(&keys.identifier(identifier, &write.projects));
-        Removed::Note {
-            path: path.map(|path| keys.file_path(path)).or(reached),
-            names: match path {
-                Some(path) => std::iter::once(Words::of(keys.key, path)).chain(given.map(Some)).collect(),
-                None => vec![given],
-            },
-        }
-    };
-    memory.remove(removed, done);
-}
-
 /// Whether an edit says that it made the note.
 fn created(value: &Value<'_>) -> bool {
     match value {

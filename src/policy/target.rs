@@ -191,6 +191,11 @@ impl Named {
             .is_some_and(|words| words.reach(of(path).as_ref(), of(self.permalink.as_deref()).as_ref()))
     }
 
+    /// Whether an identifier is this note's permalink as it stands.
+    pub(super) fn is_permalink(&self, identifier: &Text<'_>) -> bool {
+        self.permalink.is_some() && self.permalink.as_deref() == identifier.as_str()
+    }
+
     /// Whether the server finds this note by an identifier because it is the note's permalink, or becomes it by the slug rule,
     /// with or without the project in front. That is looked up before titles and paths, and is unique, so that no edit of
     /// another note changes it.

@@ -5,17 +5,12 @@
 
 pub mod naive;
 pub mod notes;
+pub mod runs;
+pub mod world;
 
 use std::collections::BTreeMap;
 
-use dsh_bmpp::argument::given::Arguments;
-use dsh_bmpp::config::{Config, Level, LookupEvidence};
-use dsh_bmpp::evidence::answer::Answer as Status;
-use dsh_bmpp::policy::{
-    Arrival, Call, CallId, DigestKey, Holdings, Options, Policy, Position, SessionId, Settled, Task, TurnId,
-};
-use dsh_bmpp::tool::{Known, Namespace, Tool};
-use dsh_bmpp::verdict::Verdict;
+use dsh_bmpp::policy::Task;
 use serde_json::{Value, json};
 
 /// How many sessions a script has.
@@ -95,8 +90,10 @@ pub enum Extra {
 impl Args {
     pub const PLAIN: Args = Args { form: Form::Plain, title: 'A', second: false, extra: Extra::Nothing };
 
-    fn value(self, kind: Kind) -> Value {
-        let (title, content) = (self.title.to_string(), if self.second { "y" } else { "x" });
+    /// The arguments, with these two texts for content and this one for what is replaced.
+    pub fn value(self, kind: Kind, texts: &[String; 3]) -> Value {
+        let [first, second, old] = texts;
+        let (title, content) = (self.title.to_string(), if self.second { second } else { first });
         match (self.form, kind) {
             (Form::NoObject, _) => json!("{\"title\":"),
             (Form::TwoNames, Kind::EditNote) => json!({ "find": "a", "old_text": "a" }),
@@ -105,13 +102,14 @@ impl Args {
             (Form::Plain, Kind::ReadNote) if self.second => {
                 json!({ "identifier": title, "output_format": "json", "start_line": 1 })
             }
-            (Form::Plain, Kind::ReadNote) => json!({ "identifier": title, "output_format": "json" }),
             (Form::Other, Kind::ReadNote) => json!({ "identifier": title }),
             (Form::Plain, Kind::EditNote) => json!({ "identifier": title, "operation": "append", "content": content }),
             (Form::Other, Kind::EditNote) => {
-                json!({ "identifier": title, "operation": "find_replace", "find_text": "a", "content": content })
+                json!({ "identifier": title, "operation": "find_replace", "find_text": old, "content": content })
             }
-            (_, Kind::DeleteNote) => json!({ "identifier": title, "output_format": "json" }),
+            (Form::Plain, Kind::ReadNote) | (_, Kind::DeleteNote) => {
+                json!({ "identifier": title, "output_format": "json" })
+            }
             _ => {
                 let (directory, tags) = match self.extra {
                     Extra::Nothing => ("d", json!(null)),
@@ -318,138 +316,5 @@ fn settled(slot: u8, call: u32, step: u32, b: u8, c: u8) -> Settle {
         answer,
         declared,
         step: step + u32::from(c % 11 == 10),
-    }
-}
-
-/// What an event brought.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome {
-    Nothing,
-    Verdict(Verdict),
-    Settled(Settled),
-}
-
-impl Outcome {
-    pub fn verdict(self) -> Option<Verdict> {
-        match self {
-            Outcome::Verdict(verdict) => Some(verdict),
-            _ => None,
-        }
-    }
-}
-
-/// The options that change what the rules say.
-pub fn every_option() -> impl Iterator<Item = Config> {
-    let levels = [Level::Deny, Level::Warn, Level::Off];
-    let guards = [(Level::Deny, true), (Level::Warn, true), (Level::Deny, false), (Level::Off, false)];
-    levels.into_iter().flat_map(move |unknown_memory_tool_policy| {
-        [true, false].into_iter().flat_map(move |create_requires_search| {
-            [LookupEvidence::Heading, LookupEvidence::Flag].into_iter().flat_map(move |lookup_evidence| {
-                guards.map(|(overwrite_requires_read, duplicate_write_guard)| Config {
-                    unknown_memory_tool_policy,
-                    create_requires_search,
-                    lookup_evidence,
-                    overwrite_requires_read,
-                    secret_pattern_guard: overwrite_requires_read,
-                    test_fixture_guard: overwrite_requires_read,
-                    duplicate_write_guard,
-                    ..Config::default()
-                })
-            })
-        })
-    })
-}
-
-/// The real policy, playing a script.
-pub struct World {
-    namespace: Namespace,
-    policy: Policy,
-    /// The session that a slot has, or had last.
-    sessions: BTreeMap<u8, SessionId>,
-    /// What each call of a turn was judged as last, since an answer is one to a call.
-    judged: BTreeMap<u32, Judge>,
-}
-
-impl World {
-    pub fn new(config: &Config) -> World {
-        World::keyed(config, [7; 16])
-    }
-
-    /// One whose digests have this key.
-    pub fn keyed(config: &Config, key: [u8; 16]) -> World {
-        World {
-            namespace: Config::default().namespace(),
-            policy: Policy::new(Options::new(config, DigestKey(key))),
-            sessions: BTreeMap::new(),
-            judged: BTreeMap::new(),
-        }
-    }
-
-    /// Plays a whole script and tells what each event brought.
-    pub fn play_all(config: &Config, script: &[Event]) -> Vec<Outcome> {
-        let mut world = World::new(config);
-        script.iter().map(|event| world.play(event)).collect()
-    }
-
-    pub fn holdings(&self) -> Holdings {
-        self.policy.holdings()
-    }
-
-    pub fn tool(&self, kind: Kind) -> Tool {
-        self.namespace.resolve(kind.name()).unwrap_or_else(|| panic!("{kind:?} is governed"))
-    }
-
-    pub fn play(&mut self, event: &Event) -> Outcome {
-        match event {
-            Event::Open { slot } => {
-                if let Some(before) = self.sessions.insert(*slot, self.policy.open_session()) {
-                    self.policy.close_session(before);
-                }
-                Outcome::Nothing
-            }
-            Event::Close { slot } => {
-                self.policy.close_session(self.sessions[slot]);
-                Outcome::Nothing
-            }
-            Event::EndTurn { slot } => {
-                self.policy.end_turn(self.sessions[slot]);
-                Outcome::Nothing
-            }
-            Event::Judge(judge) => Outcome::Verdict(self.judge(judge)),
-            Event::Settle(settle) => Outcome::Settled(self.settle(settle)),
-        }
-    }
-
-    fn judge(&mut self, judge: &Judge) -> Verdict {
-        if judge.place == Place::Turn {
-            self.judged.insert(judge.call, *judge);
-        }
-        let tool = self.tool(judge.kind);
-        let arguments = Arguments::of(tool.known.map(Known::raw), &judge.args.value(judge.kind));
-        let position = match judge.place {
-            Place::NoAgent => Position::NoAgent,
-            Place::Unknown => Position::Unknown,
-            Place::Turn => {
-                Position::At { session: self.sessions[&judge.slot], turn: TurnId::Host(judge.turn), step: judge.step }
-            }
-        };
-        let (id, control_hidden) = (CallId(judge.call), judge.hidden);
-        self.policy.judge(Call { id, tool, arguments: &arguments, position, control_hidden }).verdict
-    }
-
-    fn settle(&mut self, settle: &Settle) -> Settled {
-        let judge = self.judged.get(&settle.call);
-        let answer = judge.map_or(Status::Absent, |judge| {
-            let tool = self.tool(judge.kind).known.map(Known::raw);
-            Status::of_result(tool, &json!(settle.answer.text(judge)))
-        });
-        let arrival = Arrival {
-            reached: settle.reached,
-            is_error: settle.is_error,
-            answer,
-            declared: settle.declared,
-            step: settle.step,
-        };
-        self.policy.settle(self.sessions[&settle.slot], CallId(settle.call), &arrival)
     }
 }

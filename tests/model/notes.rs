@@ -23,17 +23,14 @@ pub fn became(judge: &Judge, settle: &Settle) -> (&'static str, Option<&'static 
         {
             (if is_error { "failed" } else { "succeeded" }, None)
         }
-        // Tools that no table knows: their flag.
-        (Kind::Rename, _, true) => ("unknown", None),
-        (Kind::Rename, ..) => ("succeeded", None),
         (Kind::ReadNote, Answer::Hits | Answer::Odd, false) => ("succeeded", None),
         (Kind::ReadNote, ..) => ("failed", None),
-        (Kind::EditNote, Answer::ErrorField, _) => ("unknown", None),
-        (Kind::EditNote, Answer::Hits | Answer::Nothing, false) => ("succeeded", None),
-        // A success under the error flag is no answer of the server's.
-        (Kind::EditNote, Answer::Hits | Answer::Nothing, true) => ("unknown", None),
-        (_, Answer::Hits, false) => ("succeeded", None),
-        (_, Answer::Hits | Answer::Odd, true) => ("unknown", None),
+        // Tools that no table knows: their flag. A success under the error flag is no answer of the server's.
+        (Kind::Rename | Kind::EditNote, Answer::Nothing, true)
+        | (Kind::Rename, _, true)
+        | (Kind::EditNote, Answer::ErrorField, _)
+        | (_, Answer::Hits | Answer::Odd, true) => ("unknown", None),
+        (Kind::Rename, ..) | (Kind::EditNote, Answer::Nothing, false) | (_, Answer::Hits, false) => ("succeeded", None),
         (_, Answer::Odd, false) => ("succeeded", unknown_heading),
         _ => ("failed", None),
     }
@@ -57,10 +54,18 @@ fn everywhere(list: &[Happened]) -> impl Iterator<Item = (usize, &Judge, &Settle
     })
 }
 
-/// When what a name means may last have changed; places count from 1.
+/// When what a name means may last have changed; places count from 1. What another session makes may take a name.
 fn last_renamed(list: &[Happened]) -> usize {
-    let changes = |judge: &Judge, outcome| renames(judge, outcome) || removes(judge, outcome);
-    everywhere(list).filter(|(_, judge, _, outcome)| changes(judge, outcome)).map(|(at, ..)| at + 1).max().unwrap_or(0)
+    let changes = |at: usize, judge: &Judge, outcome| {
+        let elsewhere = matches!(list[at], Happened::Elsewhere { .. });
+        let makes = elsewhere && judge.kind == Kind::WriteNote && readable(judge) && outcome == "succeeded";
+        renames(judge, outcome) || removes(judge, outcome) || makes
+    };
+    everywhere(list)
+        .filter(|(at, judge, _, outcome)| changes(*at, judge, outcome))
+        .map(|(at, ..)| at + 1)
+        .max()
+        .unwrap_or(0)
 }
 
 fn readable(judge: &Judge) -> bool {
@@ -86,8 +91,17 @@ fn last(list: &[Happened], of: impl Fn(&Judge, &str) -> bool) -> usize {
     results(list).filter(|(_, judge, _, outcome)| of(judge, outcome)).map(|(at, ..)| at + 1).max().unwrap_or(0)
 }
 
+/// When a note was last deleted, or may have been.
+fn gone(list: &[Happened], title: char) -> usize {
+    last(list, |judge, outcome| removes(judge, outcome) && judge.args.title == title)
+}
+
 /// Whether the path of a note is known to a call of this step, from after a place on.
 fn path_is_known(list: &[Happened], title: char, after: usize, step: u32) -> bool {
+    // Where another session deletes, another note may be at the path.
+    let elsewhere = |at: usize| matches!(list[at], Happened::Elsewhere { .. });
+    let removed = everywhere(list).filter(|(at, judge, _, outcome)| elsewhere(*at) && removes(judge, outcome));
+    let after = after.max(removed.map(|(at, ..)| at + 1).max().unwrap_or(0));
     results(list).any(|(at, judge, settle, outcome)| {
         let seen = judge.step.max(settle.step) < step;
         let of_note = judge.args.title == title && readable(judge) && outcome == "succeeded" && at + 1 > after;
@@ -98,7 +112,9 @@ fn path_is_known(list: &[Happened], title: char, after: usize, step: u32) -> boo
                 // What was known before it stays known, and what was not yet seen stays unseen.
                 (Kind::EditNote, Answer::Hits) => {
                     let before = &list[..at];
-                    let known = |step| path_is_known(before, title, 0, step) || name_is_known(before, title, 0, step);
+                    let gone = gone(before, title);
+                    let known =
+                        |step| path_is_known(before, title, gone, step) || name_is_known(before, title, gone, step);
                     known(settle.step) || known(u32::MAX) && settle.step < step
                 }
                 _ => false,
@@ -137,7 +153,7 @@ fn is_absent(list: &[Happened], title: char, after: usize) -> bool {
 /// Whether a write replaces text of a note that was not read.
 pub fn replaces_unread(list: &[Happened], write: &Judge) -> bool {
     let title = write.args.title;
-    let gone = last(list, |judge, outcome| removes(judge, outcome) && judge.args.title == title);
+    let gone = gone(list, title);
     let replaces = write.args.form == Form::Other;
     match write.kind {
         Kind::WriteNote => (replaces || gone > 0) && !path_is_known(list, title, gone, write.step),

@@ -2,6 +2,8 @@
 //! name another note, a title can be found in any case by a read and not by an edit, a first heading takes the title along,
 //! and content can set any free permalink. What it does not copy: text, the index, the disk.
 
+#![allow(clippy::case_sensitive_file_extension_comparisons, reason = "the server compares them so")]
+
 use dsh_bmpp::note::path::note_path;
 use dsh_bmpp::note::permalink;
 use serde_json::{Value, json};
@@ -285,10 +287,9 @@ impl Server {
                 return Done::refused("# Edit Failed", true);
             }
             let at = self.add(project, path, title, content.strip_prefix("permalink: "), None);
-            let answer = match json {
-                true => self.notes[at].json(&json!({ "operation": operation, "fileCreated": true })),
-                false => self.notes[at].answer(&format!("Created note ({operation})")),
-            };
+            let told = json!({ "operation": operation, "fileCreated": true });
+            let note = &self.notes[at];
+            let answer = if json { note.json(&told) } else { note.answer(&format!("Created note ({operation})")) };
             return Done { answer, is_error: false, note: Some(at), replaced: false, created: true };
         };
         let free =
@@ -306,10 +307,9 @@ impl Server {
             }
             _ => {}
         }
-        let answer = match json {
-            true => self.notes[at].json(&json!({ "operation": operation, "fileCreated": false })),
-            false => self.notes[at].answer(&format!("Edited note ({operation})")),
-        };
+        let told = json!({ "operation": operation, "fileCreated": false });
+        let note = &self.notes[at];
+        let answer = if json { note.json(&told) } else { note.answer(&format!("Edited note ({operation})")) };
         let replaced = operation == "find_replace" || args.get("metadata").is_some();
         Done { answer, is_error: false, note: Some(at), replaced, created: false }
     }

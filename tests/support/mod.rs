@@ -1,6 +1,7 @@
 //! Reads the vectors and plays them against the core. What a file may hold is told in `vectors/README.md`.
 
 pub mod scenario;
+pub mod stage;
 pub mod tables;
 
 use std::collections::BTreeMap;

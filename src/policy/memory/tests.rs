@@ -1,5 +1,6 @@
 use super::*;
 use crate::policy::digest::{DigestKey, Digester};
+use crate::policy::target::Project;
 
 fn digest(number: u32) -> Digest {
     let mut digester = Digester::new(&DigestKey([3; 16]));
@@ -21,6 +22,7 @@ fn written(effect: u32, target: u32) -> Written {
         permalink: None,
         names: Vec::new(),
         titled: false,
+        in_project: None,
     }
 }
 
@@ -39,15 +41,15 @@ fn by_path(number: u32) -> Known {
     Known { path: vec![digest(number)], ..Known::default() }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "a few thousand")]
-const MANY: u32 = 3 * REMEMBERED_MAX as u32;
+const MANY: u32 = 50_000;
 
 #[test]
 fn what_is_remembered_is_bounded_and_what_is_forgotten_is_not_known() {
+    assert!(MANY as usize > 3 * REMEMBERED_MAX);
     let mut memory = Memory::default();
     for number in 0..MANY {
         memory.prove([digest(number)], Some(1));
-        memory.prove_permalink([digest(number)], path(number), Some(1));
+        memory.prove_permalink([digest(number)], path(number), true, Some(1));
         memory.miss([digest(number)]);
         memory.reach([digest(number)], path(number));
         memory.edited(path(number));
