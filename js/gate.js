@@ -4,7 +4,8 @@
  * `tools/pre-execute` decides, but any listener in front of it can override what it decides, and a decision that the host
  * does not know skips the guards. So the same call is looked at again where it can no longer be overridden: in a synchronous
  * guard, and once more where it is dispatched. Both let a governed call pass only as it was judged, judge what reaches them
- * unjudged or changed, and make the name and the arguments of what passes unwritable.
+ * unjudged or changed, and make the name and the arguments of what passes unwritable. Where the framework allows it, the last
+ * of the doors is right around the body (bodies.js), so that no wrapper stands behind it and none goes past it.
  *
  * Every listener is total. A call outside the namespace is passed on before anything else is touched.
  */
@@ -46,7 +47,7 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {boolean} approved a human approved it
  * @property {boolean} sure its arguments cannot become others any more
  * @property {boolean} dispatched the call was let through to its body
- * @property {boolean} reached the call came as far as our own wrapper around the body
+ * @property {boolean} reached the call came to its body, or where we are not asked there, as far as our own wrapper
  * @property {Outcome | undefined} outcome what came out of the body there, once it has ended
  * @property {'simple' | 'complex' | undefined} declared
  */
@@ -85,6 +86,10 @@ export class Gate {
    * @type {WeakSet<Exec>}
    */
   #accounted = new WeakSet()
+  /** What the bodies of writes gave that ran in `enforce`: one verdict is one write. @type {WeakMap<Exec, Promise<unknown>>} */
+  #ran = new WeakMap()
+  /** Whether {@link body} is asked at each body. */
+  #followsBodies = false
   /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
   #asked = new Map()
   #calls = 0
@@ -161,17 +166,81 @@ export class Gate {
     /** @type {string | undefined} */
     let refusal
     try {
-      refusal = governed ? this.#dispatch(exec, name) : this.#outside(exec, name)
+      refusal = governed ? this.#dispatch(exec, name, !this.#followsBodies) : this.#outside(exec, name)
     } catch (error) {
       refusal = this.#unjudgeable('execute', exec, name, error)
     }
     if (refusal !== undefined) {
-      shut(exec, refusal)
+      if (!this.#followsBodies) shut(exec, refusal)
       return Promise.resolve(refused(refusal))
     }
     const outcome = next()
-    if (governed) void this.#watch(exec, outcome)
+    if (governed && !this.#followsBodies) void this.#watch(exec, outcome)
     return outcome
+  }
+
+  /** From now on {@link body} is asked at each body. */
+  followBodies() {
+    this.#followsBodies = true
+  }
+
+  /**
+   * A body is about to run.
+   * @param {Exec} exec
+   * @param {() => unknown} run
+   */
+  body = (exec, run) => {
+    const name = nameOf(exec)
+    if (!this.#core.governs(name)) return run()
+    /** @type {string | undefined} */
+    let refusal
+    try {
+      const again = this.#ran.get(exec)
+      if (again !== undefined && !this.#runsAgain(exec, name)) return again
+      if (again === undefined) refusal = this.#dispatch(exec, name, true)
+    } catch (error) {
+      refusal = this.#unjudgeable('execute', exec, name, error)
+    }
+    if (refusal !== undefined) return Promise.resolve(refused(refusal))
+    const outcome = Promise.resolve(run())
+    if (this.#enforces && !this.#core.isFree(name)) this.#ran.set(exec, outcome)
+    void this.#watch(exec, outcome)
+    return outcome
+  }
+
+  /**
+   * Whether a write whose body has run runs once more: what it gave is settled, and it is judged as a call of its own. A retry
+   * after a failure is allowed then, and the same write again is not; whoever asked for that gets what the first gave.
+   * @param {Exec} exec
+   * @param {string} name
+   */
+  #runsAgain(exec, name) {
+    const ticket = this.#tickets.get(exec)
+    // It still runs, or its turn has ended.
+    if (ticket?.outcome === undefined) return this.#toldAgain(name)
+    const { isError, value, message = '' } = ticket.outcome
+    this.#settled(exec, ticket, isError ? { isError, error: { message } } : { isError, value })
+    const refusal = this.#dispatch(exec, name, true)
+    const next = this.#tickets.get(exec)
+    if (refusal === undefined || next === undefined) return refusal === undefined
+    this.#settled(exec, next, refused(refusal))
+    return this.#toldAgain(name)
+  }
+
+  /** @param {string} name */
+  #toldAgain(name) {
+    this.#operator.notice(
+      'again',
+      `a call of ${publicName(name)} was dispatched again after it had run: it was not run again, and the other plugin was given its first result`,
+    )
+    return false
+  }
+
+  /** A call has its result. @param {Exec} exec @param {Ticket} ticket @param {ExecResult} result */
+  #settled(exec, ticket, result) {
+    this.#tickets.delete(exec)
+    this.#accounted.add(exec)
+    this.#settle(ticket, exec, result)
   }
 
   /** @param {Exec} exec @param {ExecResult} result */
@@ -180,9 +249,7 @@ export class Gate {
       const ticket = this.#tickets.get(exec)
       // The host freezes an execution before it announces the result; what is not frozen was announced by somebody else.
       if (ticket !== undefined && Object.isFrozen(exec)) {
-        this.#tickets.delete(exec)
-        this.#accounted.add(exec)
-        this.#settle(ticket, exec, result)
+        this.#settled(exec, ticket, result)
       } else if (ticket === undefined && !this.#accounted.has(exec) && this.#core.governs(exec.name)) {
         this.#unjudged(exec, result)
       }
@@ -474,9 +541,10 @@ export class Gate {
    * The last door, around the body. A call that came by the guard passes once; one that came round it is judged here.
    * @param {Exec} exec
    * @param {string} name
+   * @param {boolean} reaches whether nothing of ours comes between here and the body
    * @returns {string | undefined} why not
    */
-  #dispatch(exec, name) {
+  #dispatch(exec, name, reaches) {
     const before = this.#before(exec)
     const passed = before?.dispatched && before.name === name && before.args === exec.arguments
     if (!passed) {
@@ -487,7 +555,7 @@ export class Gate {
     if (ticket === undefined) return undefined
     // One judged write is one write: a wrapper that dispatches it again would write twice on one verdict.
     if (ticket.reached && ticket.tool.writes && this.#enforces) return this.#refuse(exec, ticket, 'execute')
-    ticket.reached = true
+    ticket.reached ||= reaches
     return undefined
   }
 
