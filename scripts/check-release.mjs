@@ -19,7 +19,7 @@ export function releaseProblems(read, ref) {
   const lock = JSON.parse(read('package-lock.json'))
   const others = {
     'package-lock.json': lock.packages[''].version,
-    'Cargo.toml': /^\[package\][^[]*?^version = "(.*)"$/ms.exec(read('Cargo.toml'))?.[1],
+    'Cargo.toml': /^\[package\][^[]*?^version = "([^"\n]*)"$/m.exec(read('Cargo.toml'))?.[1],
     'Cargo.lock': lockedCrates(read('Cargo.lock')).find(({ name }) => name === 'dsh-bmpp')?.version,
   }
   const problems = Object.entries(others)

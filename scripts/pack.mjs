@@ -37,22 +37,32 @@ async function npmPack(folder, ...options) {
 }
 
 /**
- * Packs the package in a folder. npm sets the times and owners of what it packs and keeps the modes, which are those of whoever
- * made the checkout; so it is given copies.
+ * Packs a folder that holds a package and nothing else, and was made for this. npm sets the times and owners of what it packs and
+ * keeps the modes, which are those of whoever made the files; so they are set first.
+ * @param {string} folder
+ * @param {string} to the folder for the tarball
+ * @returns {Promise<string>} its path
+ */
+export async function packStaged(folder, to) {
+  mkdirSync(to, { recursive: true })
+  for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    // What is a command npm makes executable by itself.
+    if (file.isFile()) chmodSync(join(file.parentPath, file.name), 0o644)
+  }
+  return join(to, (await npmPack(folder, '--pack-destination', to)).filename)
+}
+
+/**
+ * Packs the package in a folder.
  * @param {string} folder
  * @param {string} to the folder for the tarball
  * @returns {Promise<string>} its path
  */
 export async function packFolder(folder, to) {
-  mkdirSync(to, { recursive: true })
   const stage = mkdtempSync(join(tmpdir(), 'dsh-bmpp-pack-'))
   try {
-    for (const { path } of (await npmPack(folder, '--dry-run')).files) {
-      cpSync(join(folder, path), join(stage, path))
-      // What is a command npm makes executable by itself.
-      chmodSync(join(stage, path), 0o644)
-    }
-    return join(to, (await npmPack(stage, '--pack-destination', to)).filename)
+    for (const { path } of (await npmPack(folder, '--dry-run')).files) cpSync(join(folder, path), join(stage, path))
+    return await packStaged(stage, to)
   } finally {
     rmSync(stage, { recursive: true, force: true })
   }
