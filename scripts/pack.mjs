@@ -110,5 +110,6 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     const digest = createHash('sha256').update(readFileSync(tarball)).digest('hex')
     process.stdout.write(`${tarball}\n${statSync(tarball).size} bytes, sha256 ${digest}\nby ${await origin()}\n`)
     if (values.check) await reproduce(tarball)
+    process.stdout.write(`\n  dsh plugin --profile headless add ${JSON.stringify(tarball)}\n`)
   })
 }
