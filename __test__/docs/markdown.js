@@ -2,8 +2,19 @@
  * A Markdown file, as far as these tests need it: sections, tables, fenced blocks, links. No more of the language than
  * our own pages use.
  */
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { inRoot } from '../../scripts/lib/project.mjs'
+
+/** Every page that there is: what is committed, and what will be. @returns {string[]} paths from the root */
+export const markdownFiles = () =>
+  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '*.md'], {
+    cwd: inRoot(),
+    encoding: 'utf8',
+  })
+    .split('\0')
+    .filter(Boolean)
+    .sort()
 
 /** What stands in the code spans of a text. @param {string} text @returns {string[]} */
 export const spans = text => [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => span ?? '')
@@ -12,7 +23,7 @@ export const spans = text => [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => 
 export const oneLine = text => text.replace(/\s+/g, ' ').trim()
 
 /** The anchor of a heading, as GitHub makes it. @param {string} heading */
-const anchorOf = heading =>
+export const anchorOf = heading =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
@@ -89,7 +100,9 @@ export function readPage(path) {
     /** @param {string} [language] */
     blocks: language => blocks.filter(block => language === undefined || block.language === language),
     anchors: sections.map(({ heading }) => anchorOf(heading)),
-    links: [...prose.join('\n').matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target ?? ''),
+    links: [...prose.join('\n').matchAll(/\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
+      ([, inline, below]) => inline ?? below ?? '',
+    ),
     /**
      * The one table whose first columns have these heads.
      * @param {...string} heads
