@@ -10,6 +10,7 @@
  * Every listener is total. A call outside the namespace is passed on before anything else is touched.
  */
 import { plain } from './arguments.js'
+import { decisionRecord, publicName, settlementRecord } from './entries.js'
 import { happened } from './records.js'
 import { nameOf, seal, shut } from './seal.js'
 
@@ -69,6 +70,9 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {string | undefined} id the host's id of the request, once it was raised
  * @property {boolean} approved answered with allowed-once, and not used yet
  */
+
+/** Of a call that has no turn any more. @type {import('./core.js').Settlement} */
+const NOT_SETTLED = Object.freeze({ outcome: null, observations: Object.freeze([]) })
 
 /** What refuses a dispatch: an error result, since a wrapper in front may not wait for a rejection. @param {string} text */
 const refused = text => ({
@@ -415,7 +419,7 @@ export class Gate {
    */
   #word(exec, call, tool, place, args) {
     const core = this.#core
-    const { PLACE_NO_AGENT, PLACE_UNKNOWN, PLACE_COUNTED_TURN, PLACE_HOST_TURN, PLACE_CONTROL_HIDDEN } = core.addon
+    const { PLACE_NO_AGENT, PLACE_UNKNOWN, PLACE_COUNTED_TURN, PLACE_HOST_TURN, PLACE_CONTROL_HIDDEN } = core.constants
     // Only what cannot change or run code of its own crosses over.
     const read = tool.class === 'control' ? undefined : plain(args)
     if (place === 'no-agent') return core.judge(call, tool.id, PLACE_NO_AGENT, 0, 0, 0, read)
@@ -588,48 +592,53 @@ export class Gate {
 
   /** @param {Ticket} ticket @param {Exec} exec @param {ExecResult} result */
   #settle(ticket, exec, result) {
-    const { addon, handle } = this.#core
+    const core = this.#core
+    const { FACT_REACHED, FACT_ERROR, FACT_DECLARED_SIMPLE, FACT_DECLARED_COMPLEX } = core.constants
     // What ran under another name or with other arguments than were judged proves nothing of what was judged; and what was
     // denied and has succeeded did not run by the verdict.
     const changed = ticket.reached && (exec.name !== ticket.name || exec.arguments !== ticket.args)
     const otherwise = changed || (ticket.enforcement === 'denied' && result.isError === false)
     if (otherwise) this.#ranOtherwise(exec, ticket.place)
     let facts = 0
-    if (ticket.reached && ticket.sure && !otherwise) facts |= addon.FACT_REACHED
+    if (ticket.reached && ticket.sure && !otherwise) facts |= FACT_REACHED
     // A success is one that came out of the body and that the model is shown. Before the body has ended there is none.
-    if (result.isError !== false || ticket.outcome?.isError !== false) facts |= addon.FACT_ERROR
-    if (ticket.declared === 'simple') facts |= addon.FACT_DECLARED_SIMPLE
-    if (ticket.declared === 'complex') facts |= addon.FACT_DECLARED_COMPLEX
+    if (result.isError !== false || ticket.outcome?.isError !== false) facts |= FACT_ERROR
+    if (ticket.declared === 'simple') facts |= FACT_DECLARED_SIMPLE
+    if (ticket.declared === 'complex') facts |= FACT_DECLARED_COMPLEX
     const { place, tool } = ticket
-    let settled = { outcome: /** @type {string | null} */ (null), observations: /** @type {string[]} */ ([]) }
+    let settled = NOT_SETTLED
     let arrived = typeof place === 'object' ? place.step : null
     if (typeof place === 'object' && place.track.number !== undefined) {
       const { track } = place
       arrived = Math.max(place.step, this.#position.stepNow(track))
       const value = shown(ticket.outcome, result)
       const number = /** @type {number} */ (track.number)
-      const word = addon.settle(handle, number, ticket.call, tool.id, facts, arrived, value)
-      const { outcome, observations } = addon.describeSettlement(word)
-      settled = { outcome: outcome ?? null, observations }
+      settled = core.describeSettlement(core.settle(number, ticket.call, tool.id, facts, arrived, value))
       this.#asked.get(track)?.delete(ticket)
     }
-    this.#recorder.record({
-      kind: 'settlement',
-      ...placeOf(place),
-      number: ticket.call,
-      call: exec.callId,
-      tool: publicName(ticket.name),
-      class: tool.class,
-      reached: (facts & addon.FACT_REACHED) !== 0,
-      isError: (facts & addon.FACT_ERROR) !== 0,
-      declared: ticket.declared ?? null,
-      arrived,
-      ...settled,
-      happened: happened(ticket.reached, otherwise, (facts & addon.FACT_ERROR) !== 0, settled.outcome),
-      approved: ticket.approved,
-      target: ticket.target,
-      ...this.#row,
-    })
+    const reached = (facts & FACT_REACHED) !== 0
+    const isError = (facts & FACT_ERROR) !== 0
+    const how = happened(ticket.reached, otherwise, isError, settled.outcome)
+    const declared = ticket.declared ?? null
+    const [recorder, row, { name, approved }] = [this.#recorder, this.#row, ticket]
+    recorder.keep(
+      settlementRecord(
+        recorder,
+        row,
+        exec,
+        name,
+        tool,
+        place,
+        settled,
+        ticket,
+        reached,
+        isError,
+        declared,
+        arrived,
+        how,
+        approved,
+      ),
+    )
   }
 
   /** A governed call whose result is the first that is seen of it. @param {Exec} exec @param {ExecResult} result */
@@ -698,31 +707,8 @@ export class Gate {
    * @param {Ticket} [ticket] of a call that was judged
    */
   #recordDecision(exec, name, tool, place, word, enforcement, at, by, ticket) {
-    const { decision, code, observations, classification, lookup, argument, findings } = this.#core.describe(word)
-    this.#recorder.record({
-      kind: 'decision',
-      ...placeOf(place),
-      number: ticket?.call ?? null,
-      call: exec.callId,
-      tool: publicName(name),
-      class: tool.class,
-      facts: ticket?.facts ?? null,
-      controlHidden: tool.writes && typeof place === 'object' && place.track.controlHidden === true,
-      findings: findings.map(finding => ({ ...finding })),
-      argument: argument ?? null,
-      secretClass: ticket?.secretClass ?? null,
-      decision,
-      code,
-      observations: [...observations],
-      enforcement,
-      canAsk: ticket?.canAsk ?? false,
-      classification,
-      lookup,
-      at,
-      by,
-      target: ticket?.target ?? null,
-      ...this.#row,
-    })
+    const [recorder, row, verdict] = [this.#recorder, this.#row, this.#core.describe(word)]
+    recorder.keep(decisionRecord(recorder, row, exec, name, tool, place, verdict, enforcement, at, by, ticket))
   }
 
   /**
@@ -745,7 +731,6 @@ export class Gate {
         class: 'out-of-scope',
         facts: null,
         controlHidden: false,
-        argument: null,
         secretClass: null,
         ...this.#core.outside,
         enforcement: 'allowed',
@@ -815,9 +800,6 @@ function takeApproval(ticket) {
   ticket.approved ||= approved
   return approved
 }
-
-/** A tool's name in the host's own alphabet and length. What goes beyond them is no name but text that a model made up. @param {string} name */
-const publicName = name => name.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_')
 
 /**
  * What a settlement may look at: the value of a body that succeeded, or what the server said of its failure, which tells a
