@@ -3,10 +3,9 @@
  * they print. The model is a scripted one.
  */
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { basicMemoryStarter, dshBin, inRoot, projectNode } from '../../scripts/lib/project.mjs'
-import { basicMemoryInstalled } from './headless.js'
+import { dshBin, inRoot, projectNode } from '../../scripts/lib/project.mjs'
 import { startModel } from './mock-model.js'
 
 /** @typedef {{ code: number, stdout: string, stderr: string }} Ended */
@@ -19,15 +18,13 @@ export function operator(home) {
   const bin = join(home, 'bin')
   const work = join(home, 'work')
   for (const folder of [bin, work]) mkdirSync(folder)
-  const server = basicMemoryInstalled
-    ? `'${basicMemoryStarter}' '${join(home, 'memory')}'`
-    : `'${node}' '${inRoot('demo', 'stand-in-server.mjs')}'`
-  for (const [name, line] of [
-    ['dsh', `'${node}' '${dshBin}' "$@"`],
-    ['basic-memory', server],
-  ]) {
-    writeFileSync(join(bin, name), `#!/bin/sh\nexec ${line}\n`)
-    chmodSync(join(bin, name), 0o755)
+  const commands = {
+    dsh: `'${node}' '${dshBin}' "$@"`,
+    // The real one takes six seconds to start, at each command; what it answers is for other tests.
+    'basic-memory': `'${node}' '${inRoot('demo', 'stand-in-server.mjs')}'`,
+  }
+  for (const [name, line] of Object.entries(commands)) {
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec ${line}\n`, { mode: 0o755 })
   }
   const env = {
     // pnpm, which `dsh plugin` calls, is one of our development tools.
