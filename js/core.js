@@ -87,6 +87,9 @@ export class Core {
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
     this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
+    this.reloading = addon.wordOfCode('POLICY_RELOADING')
+    this.reloadingText = this.textOfCode('POLICY_RELOADING')
+    this.notLoadedText = this.textOfCode('POLICY_NOT_LOADED')
     this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
 
@@ -103,6 +106,20 @@ export class Core {
     if (typeof name !== 'string') return false
     for (const prefix of this.#prefixes) if (name.startsWith(prefix)) return true
     return name === this.#control
+  }
+
+  /**
+   * The governed servers of which no tool is among these. Where one server's prefix begins another's, a tool is of the longer.
+   * @param {readonly string[]} names public names of the host's tools
+   */
+  missingServers(names) {
+    const there = new Set(
+      names.map(name => {
+        const prefixes = this.#prefixes.filter(prefix => name.startsWith(prefix))
+        return prefixes.toSorted((a, b) => b.length - a.length)[0]
+      }),
+    )
+    return this.info.serverNames.filter((_, index) => !there.has(this.#prefixes[index]))
   }
 
   /**

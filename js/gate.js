@@ -11,6 +11,7 @@
  */
 import { plain } from './arguments.js'
 import { decisionRecord, publicName, settlementRecord } from './entries.js'
+import { notices } from './notices.js'
 import { happened } from './records.js'
 import { nameOf, seal, shut } from './seal.js'
 
@@ -146,7 +147,7 @@ export class Gate {
     try {
       decision = this.#decide(exec, name)
     } catch (error) {
-      decision = this.#failed('pre-execute', name, error, exec) ? this.#deny(this.#core.internalErrorText) : undefined
+      decision = this.#failed('pre-execute', name, error, exec) ? this.#deny(this.#unjudgedText) : undefined
     }
     // A promise, since a listener in front may chain on what `next` gives it.
     return decision === undefined ? next() : Promise.resolve(decision)
@@ -233,10 +234,7 @@ export class Gate {
 
   /** @param {string} name */
   #toldAgain(name) {
-    this.#operator.notice(
-      'again',
-      `a call of ${publicName(name)} was dispatched again after it had run: it was not run again, and the other plugin was given its first result`,
-    )
+    this.#operator.notice(notices.again(publicName(name)))
     return false
   }
 
@@ -281,11 +279,18 @@ export class Gate {
   /**
    * What is left of the door once this gate has gone and until the next is up. It judges nothing: no core is asked.
    * @param {Exec} exec
+   * @param {import('./keeper.js').GateState} state
    * @returns {string | undefined} why a call may not pass
    */
-  closedDoor(exec) {
+  closedDoor(exec, state) {
     const name = nameOf(exec)
-    return this.#core.governs(name) && !this.#core.isFree(name) ? this.#core.internalErrorText : undefined
+    if (!this.#core.governs(name) || this.#core.isFree(name)) return undefined
+    return state === 'failed' ? this.#core.notLoadedText : this.#core.reloadingText
+  }
+
+  /** What a call is told that this gate cannot judge: for a fault of ours, or because the gate has gone. */
+  get #unjudgedText() {
+    return this.#unloaded ? this.#core.reloadingText : this.#core.internalErrorText
   }
 
   /** The row goes, and the core with it. A call that is under way meets this gate once more, and cannot be judged by it. */
@@ -521,8 +526,8 @@ export class Gate {
    * @returns {string | undefined} why it may not pass
    */
   #unjudgeable(at, exec, name, error) {
-    if (this.#failed(at, name, error, exec)) return this.#core.internalErrorText
-    return this.#enforces && !seal(exec, 'name', name) ? this.#core.internalErrorText : undefined
+    if (this.#failed(at, name, error, exec)) return this.#unjudgedText
+    return this.#enforces && !seal(exec, 'name', name) ? this.#unjudgedText : undefined
   }
 
   /**
@@ -645,20 +650,14 @@ export class Gate {
   #unjudged(exec, result) {
     // The host refuses some calls before anybody can judge them; only what succeeded surely ran.
     if (result.isError !== false) return
-    this.#operator.notice(
-      'unjudged',
-      `a call of ${publicName(exec.name)} ran that was never judged: it was under way when the gate was loaded, or another plugin runs tool calls past the gate`,
-    )
+    this.#operator.notice(notices.unjudged(publicName(exec.name)))
     this.#recordUnjudged(exec, this.#position.of(exec))
   }
 
   /** Something governed ran that was not judged so. @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
   #ranOtherwise(exec, place) {
     if (!this.#core.governs(exec.name)) return
-    this.#operator.notice(
-      'ran-otherwise',
-      `a call of ${publicName(exec.name)} ran that was not judged as such: another plugin changes tool calls behind the gate`,
-    )
+    this.#operator.notice(notices.ranOtherwise(publicName(exec.name)))
     this.#recordUnjudged(exec, place)
   }
 
@@ -746,7 +745,7 @@ export class Gate {
   }
 
   /**
-   * A bug of ours. It is told, and nothing of a message that may quote what must not be repeated.
+   * A bug of ours, or a gate that is gone. It is told, and nothing of a message that may quote what must not be repeated.
    * @param {string} stage
    * @param {string} name
    * @param {unknown} error
@@ -757,19 +756,18 @@ export class Gate {
     if (exec !== undefined) this.#accounted.add(exec)
     const message = error instanceof Error ? error.message : ''
     const fault = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
-    const what = this.#unloaded ? 'the gate was unloaded while a memory call was under way' : fault
-    this.#operator.notice(`internal ${stage}`, `${what}; governed writes are denied in enforce, all else goes on`)
+    this.#operator.notice(this.#unloaded ? notices.unloaded(stage) : notices.internal(stage, fault))
     const denied = this.#enforces && this.#core.governs(name) && !this.#core.isFree(name)
     const ticket = denied && exec !== undefined ? this.#tickets.get(exec) : undefined
     // What was found before the fault counts no more: another plugin can turn the denial, and the door looks here.
     if (ticket !== undefined)
-      Object.assign(ticket, { enforcement: 'denied', text: this.#core.internalErrorText, dispatched: false })
+      Object.assign(ticket, { enforcement: 'denied', text: this.#unjudgedText, dispatched: false })
     if (exec !== undefined && this.#core.governs(name)) this.#recordFailure(exec, name, denied, stage)
     return denied
   }
 
   /**
-   * Records a call that a fault of ours kept from being judged, as far as the fault lets it.
+   * Records a call that a fault of ours, or the end of the gate, kept from being judged, as far as that lets it.
    * @param {Exec} exec
    * @param {string} name
    * @param {boolean} denied
@@ -782,7 +780,8 @@ export class Gate {
       // The core may be what failed, so it is not asked what the tool is.
       const free = this.#core.isFree(name)
       const tool = { id: 0, class: free ? 'read' : 'unknown', writes: !free }
-      this.#recordDecision(exec, name, tool, 'unknown', this.#core.internalError, enforcement, at, 'failed')
+      const word = this.#unloaded ? this.#core.reloading : this.#core.internalError
+      this.#recordDecision(exec, name, tool, 'unknown', word, enforcement, at, 'failed')
     } catch {
       // It has been told on standard error; there is nothing more that can be done.
     }

@@ -9,7 +9,7 @@ const stamp = { host: '0.1.5', plugin: '0.1.0', policy: '0.1.0' }
 
 function makeStore({ maxRecords = 0, limits = {} } = {}) {
   const notices = []
-  const notice = (kind, text) => notices.push(`${kind}: ${text}`)
+  const notice = ({ kind, text }) => notices.push(`${kind}: ${text}`)
   const store = new AuditStore({ stamp, maxRecords, notice, limits: { retry: 20, drain: 500, ...limits } })
   onTestFinished(() => store.close())
   let seq = 0
