@@ -76,7 +76,10 @@ pub fn differs(options: u8, bytes: &[u8]) -> Option<(usize, String)> {
             }
         };
         if expected != got {
-            return Some((at, format!("event {at}: {event:?}\n  the model {expected}\n  the policy {got}\n{script:#?}")));
+            return Some((
+                at,
+                format!("event {at}: {event:?}\n  the model {expected}\n  the policy {got}\n{script:#?}"),
+            ));
         }
     }
     None
