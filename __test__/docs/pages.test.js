@@ -69,6 +69,15 @@ describe.each(pages)('$path', page => {
   })
 })
 
+test('a reader of the README finds every page: each is linked there', () => {
+  const linked = new Set(readPage('README.md').links.map(link => link.split('#')[0]))
+  const own = pages
+    .map(({ path }) => path)
+    .filter(path => /^(?:docs\/)?[\w.-]+\.md$/.test(path) && path !== 'README.md')
+  expect(own.length).toBeGreaterThan(5)
+  expect(own.filter(path => !linked.has(path))).toEqual([])
+})
+
 describe('the house', () => {
   const modules = architecture.tablesOf('Rooms').flatMap(({ rows }) => rows.map(row => spans(row.Module)[0]))
 
