@@ -132,10 +132,22 @@ export const elsewhere = [
     why: slow,
   },
   {
-    like: /^grep '"overridden"' /,
-    by: '__test__/docs/readme.test.js',
-    shows: "test('the observer runs'",
-    why: 'counts in the file that the observer of the same page writes',
+    like: /^dsh --profile headless "[^"]*"$/,
+    by: '__test__/headless/roll-out.test.js',
+    shows: "blocksBetween('Rolling out'",
+    why: slow,
+  },
+  {
+    like: /^export PATH="\$PATH:.*\/node_modules\/\.bin"$/,
+    by: '__test__/headless/roll-out.test.js',
+    shows: 'path = first.split(',
+    why: 'is of use to the commands after it alone',
+  },
+  {
+    like: /^dsh plugin --profile \w+ remove dsh-bmpp$/,
+    by: '__test__/headless/roll-out.test.js',
+    shows: 'shell.type(uninstall.text)',
+    why: slow,
   },
   {
     like: /^duckdb -c "/,
