@@ -22,6 +22,8 @@ const upperCase = new Set([
     .flatMap(name => source(name).match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? []),
 ])
 
+const HAN = /\p{Script=Han}/u
+
 describe.each(pages)('$path', page => {
   test('every relative link leads to a file and, where it names one, to a heading', () => {
     for (const link of page.links.filter(target => !/^\w+:/.test(target))) {
@@ -41,9 +43,15 @@ describe.each(pages)('$path', page => {
     expect(sections.filter(section => !contents.has(section))).toEqual([])
   })
 
-  test('no line is longer than 120 characters, tables apart', () => {
-    const long = page.text.split('\n').filter(line => [...line].length > 120 && !line.startsWith('|'))
+  test('no line is longer than 120 characters, tables and Chinese apart', () => {
+    const long = page.text
+      .split('\n')
+      .filter(line => [...line].length > 120 && !line.startsWith('|') && !HAN.test(line))
     expect(long).toEqual([])
+  })
+
+  test('no line breaks off between Chinese characters, since a space would show there', () => {
+    expect(page.prose.match(/.*[\p{Script=Han}，。；：、（）]\n\p{Script=Han}.*/gu) ?? []).toEqual([])
   })
 
   test('every upper-case name in code is in the sources', () => {
