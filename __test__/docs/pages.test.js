@@ -5,22 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { inRoot } from '../../scripts/lib/project.mjs'
 import config from '../../vitest.config.js'
 import { anchorOf, markdownFiles, readPage, spans } from './markdown.js'
-import { addon, problemCodes, source, vocabulary } from './product.js'
+import { addon, source, vocabulary } from './product.js'
 
 const pages = markdownFiles().map(readPage)
 const architecture = readPage('docs/ARCHITECTURE.md')
-
-/** Names in upper case that the sources have: codes, problem codes, variables of the environment, answers of the server. */
-const upperCase = new Set([
-  'BASIC_MEMORY_WRITE_NOTE_OVERWRITE_DEFAULT',
-  ...problemCodes(),
-  ...['src', 'js', 'scripts', 'tests']
-    .flatMap(folder =>
-      readdirSync(inRoot(folder), { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
-    )
-    .filter(name => /\.(rs|m?js)$/.test(name))
-    .flatMap(name => source(name).match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? []),
-])
 
 const HAN = /\p{Script=Han}/u
 
@@ -52,24 +40,6 @@ describe.each(pages)('$path', page => {
 
   test('no line breaks off between Chinese characters, since a space would show there', () => {
     expect(page.prose.match(/.*[\p{Script=Han}，。；：、（）]\n\p{Script=Han}.*/gu) ?? []).toEqual([])
-  })
-
-  test('every upper-case name in code is in the sources', () => {
-    const named = spans(page.line).flatMap(span => span.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [])
-    expect(named.filter(name => !upperCase.has(name))).toEqual([])
-  })
-
-  test('every command of ours is one, with options that it has', async () => {
-    const typed = [...page.blocks('sh').flatMap(({ text }) => text.split('\n')), ...spans(page.line)]
-    for (const line of typed) {
-      for (const [, name = '', rest = ''] of line.matchAll(/(?:^|\| *|; *)dsh-bmpp ([a-z]+)([^|#;]*)/g)) {
-        const commands = readdirSync(inRoot('js', 'cli'))
-        expect([line, commands]).toEqual([line, expect.arrayContaining([`${name}.js`])])
-        const { help } = (await import(`../../js/cli/${name}.js`))[name]
-        for (const [flag] of rest.matchAll(/(?<=\s)--[\w-]+/g))
-          expect([line, help]).toEqual([line, expect.stringContaining(flag)])
-      }
-    }
   })
 
   test('no place on anybody’s machine', () => {
