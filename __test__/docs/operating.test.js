@@ -1,10 +1,13 @@
 /** docs/OPERATING.md against the product: every notice, every error that keeps it from loading, every finding of the doctor. */
-import { readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { EXIT } from '../../js/cli/command.js'
+import { run } from '../../js/cli/main.js'
+import { Terminal } from '../../js/cli/terminal.js'
 import { loadAddon } from '../../js/native.js'
+import { notices } from '../../js/notices.js'
 import { createPlugin } from '../../js/plugin.js'
-import { inRoot } from '../../scripts/lib/project.mjs'
 import { withTempDir } from '../support/temp-dir.js'
 import { only, readPage } from './markdown.js'
 import { addon, source } from './product.js'
@@ -43,21 +46,35 @@ test('a line too many, one too few and one that is told twice are found', () => 
 })
 
 test('every line on standard error', () => {
-  // Every notice of the shim, with its variable parts filled in, and what is made of host versions.
-  const parts = ['POLICY_INTERNAL_ERROR in x', 'the gate was unloaded while a memory call was under way']
-  expect(source('js/gate.js')).toContain(`'${parts[1]}'`)
-  const filled = text => parts.map(part => text.replaceAll(/\$\{[^}]*\}/g, part))
-  const files = readdirSync(inRoot('js')).filter(name => name.endsWith('.js'))
-  const notices = files.flatMap(name =>
-    [...source(join('js', name)).matchAll(/\.#?notice\(\s*(?:'[^']*'|`[^`]*`),\s*(?:'([^']*)'|`([^`]*)`)/g)].flatMap(
-      ([, plain, template]) => filled(plain ?? template ?? ''),
-    ),
-  )
-  const hostLines = ['0.1.0-rc.8', '0.2.0', 'x', null].map(version => addon.compatibility(version, true).reason)
-  expect(notices.length).toBeGreaterThanOrEqual(6)
+  /** What varies in each notice. @type {Record<string, unknown[][]>} */
+  const given = {
+    host: ['0.1.0-rc.8', '0.2.0', 'x', null].map(version => [addon.compatibility(version, true).reason]),
+    neighbour: [['bm']],
+    noServer: [[['basic-memory', 'bm']]],
+    controlFiltered: [['bmpp__classify']],
+    controlShadowed: [['bmpp__classify']],
+    reloaded: [
+      [1.5, undefined],
+      [1.5, 2],
+    ],
+    notLoaded: [[]],
+    counted: [[]],
+    ranOtherwise: [['mcp__bm__write_note']],
+    again: [['mcp__bm__write_note']],
+    unjudged: [['mcp__bm__write_note']],
+    internal: [['judge', 'POLICY_INTERNAL_ERROR in judge']],
+    unloaded: [['judge']],
+    recordsLost: [[1], [2]],
+    noStorage: [[1]],
+    storageFails: [['cannot be opened', ' (EACCES)', 3]],
+    recordsDropped: [[1]],
+    notStored: [[1]],
+  }
+  expect(Object.keys(given)).toEqual(Object.keys(notices))
+  const said = Object.entries(given).flatMap(([name, calls]) => calls.map(args => notices[name](...args).text))
   expectSame(
     page.table('The line says').map(row => only(row['The line says'])),
-    [...new Set([...notices, ...hostLines])],
+    said,
   )
 })
 
@@ -121,12 +138,14 @@ test('every finding of the doctor', () => {
   )
 })
 
-test('the dry run says what the page says', () => {
+test('the dry run says what the page says', async () => {
   const [{ text: shown }] = page.blocks('text')
   const [{ text: typed }] = page.blocks('sh')
-  const [, config] = /--config '(.*)' </.exec(typed) ?? []
-  const problems = addon
-    .readConfig(JSON.parse(config))
-    .problems.map(({ path, code, message }) => `${path.join('.')}: ${code}: ${message}`)
-  expect(problems.join('\n')).toBe(shown)
+  const [, config] = /^dsh-bmpp check --config '(.*)' < \/dev\/null$/.exec(typed) ?? []
+  let said = ''
+  const write = (_, text) => {
+    said += text
+  }
+  expect(await run(['check', '--config', config], new Terminal({ write, colour: false, bar: false }))).toBe(EXIT.found)
+  expect(said).toBe(`${shown}\n`)
 })

@@ -10,6 +10,8 @@ import { addon, source, vocabulary } from './product.js'
 const pages = markdownFiles().map(readPage)
 const architecture = readPage('docs/ARCHITECTURE.md')
 
+const HAN = /\p{Script=Han}/u
+
 describe.each(pages)('$path', page => {
   test('every relative link leads to a file and, where it names one, to a heading', () => {
     for (const link of page.links.filter(target => !/^\w+:/.test(target))) {
@@ -28,9 +30,15 @@ describe.each(pages)('$path', page => {
     expect(sections.filter(section => !contents.has(section))).toEqual([])
   })
 
-  test('no line is longer than 120 characters, tables apart', () => {
-    const long = page.text.split('\n').filter(line => [...line].length > 120 && !line.startsWith('|'))
+  test('no line is longer than 120 characters, tables and Chinese apart', () => {
+    const long = page.text
+      .split('\n')
+      .filter(line => [...line].length > 120 && !line.startsWith('|') && !HAN.test(line))
     expect(long).toEqual([])
+  })
+
+  test('no line breaks off between Chinese characters, since a space would show there', () => {
+    expect(page.prose.match(/.*[\p{Script=Han}，。；：、（）]\n\p{Script=Han}.*/gu) ?? []).toEqual([])
   })
 
   test('no place on anybody’s machine', () => {
