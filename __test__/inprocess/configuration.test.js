@@ -39,9 +39,7 @@ describe('a configuration with problems fails the boot', () => {
     }
     expect(issues).toContainEqual({
       path: ['searchTools', 0],
-      message: expect.stringMatching(
-        /^CONTRADICTION: "write_note" in `searchTools` is not in `readTools`/,
-      ),
+      message: expect.stringMatching(/^CONTRADICTION: "write_note" in `searchTools` is not in `readTools`/),
     })
     expect(new Set(issues.map(({ path }) => path[0]))).toEqual(new Set(Object.keys(bad)))
   })
