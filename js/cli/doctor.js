@@ -1,10 +1,9 @@
 /**
  * `dsh-bmpp doctor`: looks at what is around the plugin, and says for each finding how to mend it.
  */
-import { addon, EXIT, filterFrom, parse, storagesFrom, version, whereHelp, whereOptions } from './command.js'
+import { addon, EXIT, filterFrom, homeFrom, parse, storagesFrom, version, whereHelp, whereOptions } from './command.js'
 import { findHost, profilesOf } from './doctor-host.js'
 import { findingsOf } from './doctor-profile.js'
-import { dshHome } from './home.js'
 import { shown } from './terminal.js'
 
 /** @typedef {{ level: 'ok' | 'note' | 'warning' | 'error', what: string, mend?: string }} Finding */
@@ -32,9 +31,12 @@ Exit codes: 0 nothing wrong · 1 an error · 2 wrong usage · 3 a file cannot be
 `,
   run(argv, terminal) {
     const { values } = parse(argv, { ...whereOptions, json: { type: 'boolean' } })
-    const home = dshHome(values.home)
-    /** @type {Finding[]} */
-    const findings = [...runtime(), ...around(home), ...trail(storagesFrom(values), terminal)]
+    const storages = storagesFrom(values)
+    const home = homeFrom(values)
+    const first = runtime()
+    // Without the addon nobody can tell what a row or a record means.
+    const rest = first.some(({ level }) => level === 'error') ? [] : [...around(home), ...trail(storages, terminal)]
+    const findings = [...first, ...rest]
     if (values.json) terminal.out(`${JSON.stringify(findings, null, 2)}\n`)
     else for (const finding of findings) terminal.out(line(finding, terminal))
     const worst = (/** @type {Finding['level']} */ level) => findings.some(finding => finding.level === level)
@@ -86,7 +88,7 @@ function runtime() {
     findings.push({
       level: 'error',
       what: error instanceof Error ? error.message : String(error),
-      mend: 'the plugin cannot load here; dsh refuses to boot with it, so nothing passes ungated',
+      mend: 'until then dsh refuses to boot with the plugin, and doctor looks at nothing else',
     })
   }
   return findings
