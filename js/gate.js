@@ -4,11 +4,13 @@
  * `tools/pre-execute` decides, but any listener in front of it can override what it decides, and a decision that the host
  * does not know skips the guards. So the same call is looked at again where it can no longer be overridden: in a synchronous
  * guard, and once more where it is dispatched. Both let a governed call pass only as it was judged, judge what reaches them
- * unjudged or changed, and make the name and the arguments of what passes unwritable.
+ * unjudged or changed, and make the name and the arguments of what passes unwritable. Where the framework allows it, the last
+ * of the doors is right around the body (bodies.js), so that no wrapper stands behind it and none goes past it.
  *
  * Every listener is total. A call outside the namespace is passed on before anything else is touched.
  */
 import { plain } from './arguments.js'
+import { decisionRecord, publicName, settlementRecord } from './entries.js'
 import { notices } from './notices.js'
 import { happened } from './records.js'
 import { nameOf, seal, shut } from './seal.js'
@@ -47,7 +49,7 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {boolean} approved a human approved it
  * @property {boolean} sure its arguments cannot become others any more
  * @property {boolean} dispatched the call was let through to its body
- * @property {boolean} reached the call came as far as our own wrapper around the body
+ * @property {boolean} reached the call came to its body, or where we are not asked there, as far as our own wrapper
  * @property {Outcome | undefined} outcome what came out of the body there, once it has ended
  * @property {'simple' | 'complex' | undefined} declared
  */
@@ -70,6 +72,9 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {boolean} approved answered with allowed-once, and not used yet
  */
 
+/** Of a call that has no turn any more. @type {import('./core.js').Settlement} */
+const NOT_SETTLED = Object.freeze({ outcome: null, observations: Object.freeze([]) })
+
 /** What refuses a dispatch: an error result, since a wrapper in front may not wait for a rejection. @param {string} text */
 const refused = text => ({
   isError: true,
@@ -86,6 +91,10 @@ export class Gate {
    * @type {WeakSet<Exec>}
    */
   #accounted = new WeakSet()
+  /** What the bodies of writes gave that ran in `enforce`: one verdict is one write. @type {WeakMap<Exec, Promise<unknown>>} */
+  #ran = new WeakMap()
+  /** Whether {@link body} is asked at each body. */
+  #followsBodies = false
   /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
   #asked = new Map()
   #calls = 0
@@ -162,17 +171,78 @@ export class Gate {
     /** @type {string | undefined} */
     let refusal
     try {
-      refusal = governed ? this.#dispatch(exec, name) : this.#outside(exec, name)
+      refusal = governed ? this.#dispatch(exec, name, !this.#followsBodies) : this.#outside(exec, name)
     } catch (error) {
       refusal = this.#unjudgeable('execute', exec, name, error)
     }
     if (refusal !== undefined) {
-      shut(exec, refusal)
+      if (!this.#followsBodies) shut(exec, refusal)
       return Promise.resolve(refused(refusal))
     }
     const outcome = next()
-    if (governed) void this.#watch(exec, outcome)
+    if (governed && !this.#followsBodies) void this.#watch(exec, outcome)
     return outcome
+  }
+
+  /** From now on {@link body} is asked at each body. */
+  followBodies() {
+    this.#followsBodies = true
+  }
+
+  /**
+   * A body is about to run.
+   * @param {Exec} exec
+   * @param {() => unknown} run
+   */
+  body = (exec, run) => {
+    const name = nameOf(exec)
+    if (!this.#core.governs(name)) return run()
+    /** @type {string | undefined} */
+    let refusal
+    try {
+      const again = this.#ran.get(exec)
+      if (again !== undefined && !this.#runsAgain(exec, name)) return again
+      if (again === undefined) refusal = this.#dispatch(exec, name, true)
+    } catch (error) {
+      refusal = this.#unjudgeable('execute', exec, name, error)
+    }
+    if (refusal !== undefined) return Promise.resolve(refused(refusal))
+    const outcome = Promise.resolve(run())
+    if (this.#enforces && !this.#core.isFree(name)) this.#ran.set(exec, outcome)
+    void this.#watch(exec, outcome)
+    return outcome
+  }
+
+  /**
+   * Whether a write whose body has run runs once more: what it gave is settled, and it is judged as a call of its own. A retry
+   * after a failure is allowed then, and the same write again is not; whoever asked for that gets what the first gave.
+   * @param {Exec} exec
+   * @param {string} name
+   */
+  #runsAgain(exec, name) {
+    const ticket = this.#tickets.get(exec)
+    // It still runs, or its turn has ended.
+    if (ticket?.outcome === undefined) return this.#toldAgain(name)
+    const { isError, value, message = '' } = ticket.outcome
+    this.#settled(exec, ticket, isError ? { isError, error: { message } } : { isError, value })
+    const refusal = this.#dispatch(exec, name, true)
+    const next = this.#tickets.get(exec)
+    if (refusal === undefined || next === undefined) return refusal === undefined
+    this.#settled(exec, next, refused(refusal))
+    return this.#toldAgain(name)
+  }
+
+  /** @param {string} name */
+  #toldAgain(name) {
+    this.#operator.notice(notices.again(publicName(name)))
+    return false
+  }
+
+  /** A call has its result. @param {Exec} exec @param {Ticket} ticket @param {ExecResult} result */
+  #settled(exec, ticket, result) {
+    this.#tickets.delete(exec)
+    this.#accounted.add(exec)
+    this.#settle(ticket, exec, result)
   }
 
   /** @param {Exec} exec @param {ExecResult} result */
@@ -181,9 +251,7 @@ export class Gate {
       const ticket = this.#tickets.get(exec)
       // The host freezes an execution before it announces the result; what is not frozen was announced by somebody else.
       if (ticket !== undefined && Object.isFrozen(exec)) {
-        this.#tickets.delete(exec)
-        this.#accounted.add(exec)
-        this.#settle(ticket, exec, result)
+        this.#settled(exec, ticket, result)
       } else if (ticket === undefined && !this.#accounted.has(exec) && this.#core.governs(exec.name)) {
         this.#unjudged(exec, result)
       }
@@ -356,7 +424,7 @@ export class Gate {
    */
   #word(exec, call, tool, place, args) {
     const core = this.#core
-    const { PLACE_NO_AGENT, PLACE_UNKNOWN, PLACE_COUNTED_TURN, PLACE_HOST_TURN, PLACE_CONTROL_HIDDEN } = core.addon
+    const { PLACE_NO_AGENT, PLACE_UNKNOWN, PLACE_COUNTED_TURN, PLACE_HOST_TURN, PLACE_CONTROL_HIDDEN } = core.constants
     // Only what cannot change or run code of its own crosses over.
     const read = tool.class === 'control' ? undefined : plain(args)
     if (place === 'no-agent') return core.judge(call, tool.id, PLACE_NO_AGENT, 0, 0, 0, read)
@@ -482,9 +550,10 @@ export class Gate {
    * The last door, around the body. A call that came by the guard passes once; one that came round it is judged here.
    * @param {Exec} exec
    * @param {string} name
+   * @param {boolean} reaches whether nothing of ours comes between here and the body
    * @returns {string | undefined} why not
    */
-  #dispatch(exec, name) {
+  #dispatch(exec, name, reaches) {
     const before = this.#before(exec)
     const passed = before?.dispatched && before.name === name && before.args === exec.arguments
     if (!passed) {
@@ -495,7 +564,7 @@ export class Gate {
     if (ticket === undefined) return undefined
     // One judged write is one write: a wrapper that dispatches it again would write twice on one verdict.
     if (ticket.reached && ticket.tool.writes && this.#enforces) return this.#refuse(exec, ticket, 'execute')
-    ticket.reached = true
+    ticket.reached ||= reaches
     return undefined
   }
 
@@ -528,48 +597,53 @@ export class Gate {
 
   /** @param {Ticket} ticket @param {Exec} exec @param {ExecResult} result */
   #settle(ticket, exec, result) {
-    const { addon, handle } = this.#core
+    const core = this.#core
+    const { FACT_REACHED, FACT_ERROR, FACT_DECLARED_SIMPLE, FACT_DECLARED_COMPLEX } = core.constants
     // What ran under another name or with other arguments than were judged proves nothing of what was judged; and what was
     // denied and has succeeded did not run by the verdict.
     const changed = ticket.reached && (exec.name !== ticket.name || exec.arguments !== ticket.args)
     const otherwise = changed || (ticket.enforcement === 'denied' && result.isError === false)
     if (otherwise) this.#ranOtherwise(exec, ticket.place)
     let facts = 0
-    if (ticket.reached && ticket.sure && !otherwise) facts |= addon.FACT_REACHED
+    if (ticket.reached && ticket.sure && !otherwise) facts |= FACT_REACHED
     // A success is one that came out of the body and that the model is shown. Before the body has ended there is none.
-    if (result.isError !== false || ticket.outcome?.isError !== false) facts |= addon.FACT_ERROR
-    if (ticket.declared === 'simple') facts |= addon.FACT_DECLARED_SIMPLE
-    if (ticket.declared === 'complex') facts |= addon.FACT_DECLARED_COMPLEX
+    if (result.isError !== false || ticket.outcome?.isError !== false) facts |= FACT_ERROR
+    if (ticket.declared === 'simple') facts |= FACT_DECLARED_SIMPLE
+    if (ticket.declared === 'complex') facts |= FACT_DECLARED_COMPLEX
     const { place, tool } = ticket
-    let settled = { outcome: /** @type {string | null} */ (null), observations: /** @type {string[]} */ ([]) }
+    let settled = NOT_SETTLED
     let arrived = typeof place === 'object' ? place.step : null
     if (typeof place === 'object' && place.track.number !== undefined) {
       const { track } = place
       arrived = Math.max(place.step, this.#position.stepNow(track))
       const value = shown(ticket.outcome, result)
       const number = /** @type {number} */ (track.number)
-      const word = addon.settle(handle, number, ticket.call, tool.id, facts, arrived, value)
-      const { outcome, observations } = addon.describeSettlement(word)
-      settled = { outcome: outcome ?? null, observations }
+      settled = core.describeSettlement(core.settle(number, ticket.call, tool.id, facts, arrived, value))
       this.#asked.get(track)?.delete(ticket)
     }
-    this.#recorder.record({
-      kind: 'settlement',
-      ...placeOf(place),
-      number: ticket.call,
-      call: exec.callId,
-      tool: publicName(ticket.name),
-      class: tool.class,
-      reached: (facts & addon.FACT_REACHED) !== 0,
-      isError: (facts & addon.FACT_ERROR) !== 0,
-      declared: ticket.declared ?? null,
-      arrived,
-      ...settled,
-      happened: happened(ticket.reached, otherwise, (facts & addon.FACT_ERROR) !== 0, settled.outcome),
-      approved: ticket.approved,
-      target: ticket.target,
-      ...this.#row,
-    })
+    const reached = (facts & FACT_REACHED) !== 0
+    const isError = (facts & FACT_ERROR) !== 0
+    const how = happened(ticket.reached, otherwise, isError, settled.outcome)
+    const declared = ticket.declared ?? null
+    const [recorder, row, { name, approved }] = [this.#recorder, this.#row, ticket]
+    recorder.keep(
+      settlementRecord(
+        recorder,
+        row,
+        exec,
+        name,
+        tool,
+        place,
+        settled,
+        ticket,
+        reached,
+        isError,
+        declared,
+        arrived,
+        how,
+        approved,
+      ),
+    )
   }
 
   /** A governed call whose result is the first that is seen of it. @param {Exec} exec @param {ExecResult} result */
@@ -632,31 +706,8 @@ export class Gate {
    * @param {Ticket} [ticket] of a call that was judged
    */
   #recordDecision(exec, name, tool, place, word, enforcement, at, by, ticket) {
-    const { decision, code, observations, classification, lookup, argument, findings } = this.#core.describe(word)
-    this.#recorder.record({
-      kind: 'decision',
-      ...placeOf(place),
-      number: ticket?.call ?? null,
-      call: exec.callId,
-      tool: publicName(name),
-      class: tool.class,
-      facts: ticket?.facts ?? null,
-      controlHidden: tool.writes && typeof place === 'object' && place.track.controlHidden === true,
-      findings: findings.map(finding => ({ ...finding })),
-      argument: argument ?? null,
-      secretClass: ticket?.secretClass ?? null,
-      decision,
-      code,
-      observations: [...observations],
-      enforcement,
-      canAsk: ticket?.canAsk ?? false,
-      classification,
-      lookup,
-      at,
-      by,
-      target: ticket?.target ?? null,
-      ...this.#row,
-    })
+    const [recorder, row, verdict] = [this.#recorder, this.#row, this.#core.describe(word)]
+    recorder.keep(decisionRecord(recorder, row, exec, name, tool, place, verdict, enforcement, at, by, ticket))
   }
 
   /**
@@ -679,7 +730,6 @@ export class Gate {
         class: 'out-of-scope',
         facts: null,
         controlHidden: false,
-        argument: null,
         secretClass: null,
         ...this.#core.outside,
         enforcement: 'allowed',
@@ -749,9 +799,6 @@ function takeApproval(ticket) {
   ticket.approved ||= approved
   return approved
 }
-
-/** A tool's name in the host's own alphabet and length. What goes beyond them is no name but text that a model made up. @param {string} name */
-const publicName = name => name.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_')
 
 /**
  * What a settlement may look at: the value of a body that succeeded, or what the server said of its failure, which tells a

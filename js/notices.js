@@ -79,6 +79,13 @@ export const notices = Object.freeze({
     ),
 
   /** @param {string} tool */
+  again: tool =>
+    notice(
+      'again',
+      `a call of ${tool} was dispatched again after it had run: it was not run again, and the other plugin was given its first result`,
+    ),
+
+  /** @param {string} tool */
   unjudged: tool =>
     notice(
       'unjudged',

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { plain } from './arguments.js'
 import { followStorage, followUnload } from './audit-host.js'
 import { AuditStore } from './audit-store.js'
+import { followBodies } from './bodies.js'
 import { controlTool } from './control.js'
 import { Core } from './core.js'
 import { Gate } from './gate.js'
@@ -37,8 +38,15 @@ const { version: pluginVersion } = /** @type {{ version: string }} */ (
  * @param {import('./records.js').Sink} [parts.sink] in place of the host's storage
  * @param {() => import('./host.js').Host} [parts.host]
  * @param {(line: string) => void} [parts.standardError]
+ * @param {typeof followBodies} [parts.bodies]
  */
-export function createPlugin({ addon = once(loadAddon), sink, host = detectHost, standardError } = {}) {
+export function createPlugin({
+  addon = once(loadAddon),
+  sink,
+  host = detectHost,
+  standardError,
+  bodies = followBodies,
+} = {}) {
   const Config = {
     '~standard': {
       /** @type {1} */
@@ -106,7 +114,7 @@ export function createPlugin({ addon = once(loadAddon), sink, host = detectHost,
     }
     try {
       refuseUnfit(ctx, compatibility)
-      mount(ctx, core, operator, sink, report, config)
+      mount(ctx, core, operator, { sink, bodies }, report, config)
     } catch (error) {
       core.dispose()
       throw error
@@ -142,11 +150,11 @@ function refuseUnfit(ctx, compatibility) {
  * @param {Context} ctx
  * @param {Core} core
  * @param {Operator} operator
- * @param {import('./records.js').Sink | undefined} given
+ * @param {{ sink: import('./records.js').Sink | undefined, bodies: typeof followBodies }} parts
  * @param {LoadReport} report
  * @param {unknown} config
  */
-function mount(ctx, core, operator, given, report, config) {
+function mount(ctx, core, operator, { sink: given, bodies }, report, config) {
   const global = /** @type {{ [UNLOADED_AT]?: number }} */ (globalThis)
   const store = given === undefined ? storeOf(core, operator, report) : undefined
   const recorder = new Recorder(given ?? store ?? nowhere, lost => {
@@ -181,6 +189,7 @@ function mount(ctx, core, operator, given, report, config) {
   ctx.tools.guard(gate.guard)
   ctx.on('tools/pre-execute', gate.preExecute, { prepend: true })
   ctx.on('tools/execute', gate.execute)
+  if (bodies(ctx, gate.body)) gate.followBodies()
   ctx.on('tools/result', gate.result)
   ctx.on('session/event', gate.sessionEvent)
   ctx.on(

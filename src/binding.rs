@@ -52,6 +52,13 @@ pub fn addon_version() -> Result<String> {
     guarded("addonVersion", || Ok(env!("CARGO_PKG_VERSION").to_owned()))
 }
 
+/// Does nothing. It is the unit in which benchmarks count what a call of this addon costs: an empty function, in the build
+/// that ships.
+#[napi]
+pub fn nothing() -> Result<()> {
+    guarded("nothing", || Ok(()))
+}
+
 /// Reads a configuration. Never throws on a bad one: `problems` lists everything that is wrong with it.
 #[napi]
 pub fn read_config(#[napi(ts_arg_type = "unknown")] raw: Unknown<'_>) -> Result<ConfigReading> {

@@ -2,17 +2,35 @@
  * A Markdown file, as far as these tests need it: sections, tables, fenced blocks, links. No more of the language than
  * our own pages use.
  */
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { inRoot } from '../../scripts/lib/project.mjs'
 
+/** Every page that there is: what is committed, and what will be. @returns {string[]} paths from the root */
+export const markdownFiles = () =>
+  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '*.md'], {
+    cwd: inRoot(),
+    encoding: 'utf8',
+  })
+    .split('\0')
+    .filter(Boolean)
+    .sort()
+
 /** What stands in the code spans of a text. @param {string} text @returns {string[]} */
 export const spans = text => [...text.matchAll(/`([^`]+)`/g)].map(([, span]) => span ?? '')
+
+/** The one code span of a text. @param {string} text */
+export const only = text => {
+  const found = spans(text)
+  if (found.length !== 1) throw new Error(`not one code span: ${text}`)
+  return /** @type {string} */ (found[0])
+}
 
 /** A text on one line. @param {string} text */
 export const oneLine = text => text.replace(/\s+/g, ' ').trim()
 
 /** The anchor of a heading, as GitHub makes it. @param {string} heading */
-const anchorOf = heading =>
+export const anchorOf = heading =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
@@ -31,6 +49,8 @@ export function readPage(path) {
   const sections = [{ heading: '', lines: [] }]
   /** @type {Block[]} */
   const blocks = []
+  /** How many blocks stand before each heading. @type {Map<string, number>} */
+  const before = new Map()
   /** Lines outside fenced blocks. @type {string[]} */
   const prose = []
   /** @type {{ language: string, indent: number, lines: string[] } | undefined} */
@@ -51,7 +71,10 @@ export function readPage(path) {
     prose.push(line)
     const heading = /^#+ (.*)$/.exec(line)?.[1]
     if (heading === undefined) sections.at(-1)?.lines.push(line)
-    else sections.push({ heading, lines: [] })
+    else {
+      sections.push({ heading, lines: [] })
+      before.set(heading, blocks.length)
+    }
   }
   if (open) throw new Error(`${path}: a fenced block is not closed`)
 
@@ -88,8 +111,16 @@ export function readPage(path) {
     line: oneLine(prose.join('\n')),
     /** @param {string} [language] */
     blocks: language => blocks.filter(block => language === undefined || block.language === language),
+    /** @param {string} heading */
+    blocksBefore(heading) {
+      const count = before.get(heading)
+      if (count === undefined) throw new Error(`${path} has no heading "${heading}"`)
+      return count
+    },
     anchors: sections.map(({ heading }) => anchorOf(heading)),
-    links: [...prose.join('\n').matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target ?? ''),
+    links: [...prose.join('\n').matchAll(/\]\(([^)]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
+      ([, inline, below]) => inline ?? below ?? '',
+    ),
     /**
      * The one table whose first columns have these heads.
      * @param {...string} heads

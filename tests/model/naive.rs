@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 
 use dsh_bmpp::config::{Config, Level, LookupEvidence};
-use dsh_bmpp::policy::Task;
+use dsh_bmpp::policy::{Outcome, Settled, Task};
+use dsh_bmpp::reason::{Observation, Observations};
+use dsh_bmpp::verdict::Verdict;
 
 use super::notes::{self, Repeated};
 use super::{Answer, Event, Extra, Form, Judge, Kind, Place, Settle};
@@ -27,6 +29,30 @@ pub struct Noted {
     pub outcome: Option<&'static str>,
     /// In alphabetical order.
     pub observations: Vec<&'static str>,
+}
+
+impl Said {
+    pub fn of(verdict: Verdict) -> Said {
+        Said {
+            code: verdict.code.name(),
+            classification: verdict.classification.name(),
+            lookup: verdict.recall.name(),
+            destructive: verdict.destructive,
+            observations: names(verdict.observations),
+        }
+    }
+}
+
+impl Noted {
+    pub fn of(settled: Settled) -> Noted {
+        Noted { outcome: settled.outcome.map(Outcome::name), observations: names(settled.observations) }
+    }
+}
+
+fn names(observations: Observations) -> Vec<&'static str> {
+    let mut names: Vec<_> = observations.iter().map(Observation::name).collect();
+    names.sort_unstable();
+    names
 }
 
 /// Something that happened in the present turn of a session.

@@ -6,6 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
 
+use super::naive::{Model, Noted, Said};
 use super::world::{Outcome, World, every_option};
 use super::{Event, Judge, Place, Raw, Settle, script};
 
@@ -52,4 +53,34 @@ pub fn results_of_the_turn<'a>(
         }
         _ => None,
     })
+}
+
+/// Where the policy and the naive model disagree on a history, and which history it is.
+pub fn differs(options: u8, bytes: &[u8]) -> Option<(usize, String)> {
+    let all: Vec<Options> = every_option().collect();
+    let options = &all[usize::from(options) % all.len()];
+    let raw: Vec<Raw> = bytes.chunks_exact(4).take(400).map(|four| (four[0], four[1], four[2], four[3])).collect();
+    let script = script(&raw);
+    let mut model = Model::new(options.clone());
+    for (at, (event, outcome)) in played(options, &script).into_iter().enumerate() {
+        let (expected, got) = match (&event, outcome) {
+            (Event::Judge(judge), Outcome::Verdict(verdict)) => {
+                (format!("{:?}", model.judge(judge)), format!("{:?}", Said::of(verdict)))
+            }
+            (Event::Settle(settle), Outcome::Settled(settled)) => {
+                (format!("{:?}", model.settle(settle)), format!("{:?}", Noted::of(settled)))
+            }
+            _ => {
+                model.play(&event);
+                continue;
+            }
+        };
+        if expected != got {
+            return Some((
+                at,
+                format!("event {at}: {event:?}\n  the model {expected}\n  the policy {got}\n{script:#?}"),
+            ));
+        }
+    }
+    None
 }

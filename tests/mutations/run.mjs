@@ -15,7 +15,13 @@ const cargo = (...args) =>
   spawnSync('cargo', ['test', '--offline', '--quiet', '--test', 'vectors', ...args], {
     cwd: copy,
     encoding: 'utf8',
-    env: { ...process.env, CARGO_TARGET_DIR: join(copy, 'target') },
+    // Built quickly, since it is built anew for each mutation.
+    env: {
+      ...process.env,
+      CARGO_TARGET_DIR: join(copy, 'target'),
+      CARGO_PROFILE_TEST_OPT_LEVEL: '0',
+      CARGO_PROFILE_TEST_DEBUG: '0',
+    },
   })
 
 /** Why nothing can be said of a mutation, or which of the vectors' tests noticed it. @param {any} mutation */
