@@ -15,7 +15,7 @@ const notice = (kind, text) => ({ kind, text })
 /** @param {number} count @param {string} noun */
 const several = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** How a record that could not be kept is put right in the operator's mind. */
+/** What no trouble with records changes. */
 const STILL = 'every rule is still applied'
 
 /** By name, with what varies as parameters. No part of a call but its tool's name may be one. */
@@ -110,14 +110,14 @@ export const notices = Object.freeze({
   noStorage: waiting =>
     notice(
       'audit missing',
-      `this host offers no storageDomain service: ${several(waiting, 'audit record')} wait in memory and are lost at the end; ${STILL}; add storage rows to the profile, or set auditLevel: off`,
+      `this host offers no storageDomain service: audit records wait in memory and are lost at the end (${waiting} so far); ${STILL}; add storage rows to the profile, or set auditLevel: off`,
     ),
 
   /** @param {string} what @param {string} code of the error, or nothing @param {number} waiting */
   storageFails: (what, code, waiting) =>
     notice(
       'audit failing',
-      `the audit storage ${what}${code}: ${several(waiting, 'record')} wait, and it is tried again; ${STILL}`,
+      `the audit storage ${what}${code}: it is tried again, and records wait (${waiting}); ${STILL}`,
     ),
 
   /** @param {number} dropped */

@@ -1,4 +1,4 @@
-/** docs/OPERATING.md against the product: every notice, every error that keeps it from loading, every finding of the doctor. */
+/** docs/OPERATING.md against the product: every error that keeps it from loading, every finding of the doctor. Its notices are in notices.test.js. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -43,39 +43,6 @@ test('a line too many, one too few and one that is told twice are found', () => 
   ]) {
     expect(() => expectSame(lines, texts)).toThrow()
   }
-})
-
-test('every line on standard error', () => {
-  /** What varies in each notice. @type {Record<string, unknown[][]>} */
-  const given = {
-    host: ['0.1.0-rc.8', '0.2.0', 'x', null].map(version => [addon.compatibility(version, true).reason]),
-    neighbour: [['bm']],
-    noServer: [[['basic-memory', 'bm']]],
-    controlFiltered: [['bmpp__classify']],
-    controlShadowed: [['bmpp__classify']],
-    reloaded: [
-      [1.5, undefined],
-      [1.5, 2],
-    ],
-    notLoaded: [[]],
-    counted: [[]],
-    ranOtherwise: [['mcp__bm__write_note']],
-    again: [['mcp__bm__write_note']],
-    unjudged: [['mcp__bm__write_note']],
-    internal: [['judge', 'POLICY_INTERNAL_ERROR in judge']],
-    unloaded: [['judge']],
-    recordsLost: [[1], [2]],
-    noStorage: [[1]],
-    storageFails: [['cannot be opened', ' (EACCES)', 3]],
-    recordsDropped: [[1]],
-    notStored: [[1]],
-  }
-  expect(Object.keys(given)).toEqual(Object.keys(notices))
-  const said = Object.entries(given).flatMap(([name, calls]) => calls.map(args => notices[name](...args).text))
-  expectSame(
-    page.table('The line says').map(row => only(row['The line says'])),
-    said,
-  )
 })
 
 test('every error that keeps it from loading', async () => {
