@@ -22,14 +22,40 @@ const NAMES_MAX = 4096
 
 /**
  * @typedef {import('./native.js').Addon} Addon
+ *
+ * @typedef {object} Described a verdict in readable form: one object for all calls that have it, frozen
+ * @property {'allow' | 'deny'} decision
+ * @property {string} code
+ * @property {boolean} destructive
+ * @property {string} classification
+ * @property {string} lookup
+ * @property {string | null} argument the argument at fault, by the server's name of it
+ * @property {readonly string[]} observations
+ * @property {ReadonlyArray<{ code: string, level: string }>} findings of the integrity guards
+ * @typedef {{ readonly outcome: string | null, readonly observations: readonly string[] }} Settlement what a result changed
  * @typedef {{ id: number, class: string, writes: boolean }} Tool a governed tool; `class` is a word of the core's vocabulary
  */
+
+/** @param {Addon} addon */
+const constantsOf = addon => ({
+  PLACE_NO_AGENT: addon.PLACE_NO_AGENT,
+  PLACE_UNKNOWN: addon.PLACE_UNKNOWN,
+  PLACE_HOST_TURN: addon.PLACE_HOST_TURN,
+  PLACE_COUNTED_TURN: addon.PLACE_COUNTED_TURN,
+  PLACE_CONTROL_HIDDEN: addon.PLACE_CONTROL_HIDDEN,
+  FACT_REACHED: addon.FACT_REACHED,
+  FACT_ERROR: addon.FACT_ERROR,
+  FACT_DECLARED_SIMPLE: addon.FACT_DECLARED_SIMPLE,
+  FACT_DECLARED_COMPLEX: addon.FACT_DECLARED_COMPLEX,
+})
 
 export class Core {
   /** @type {Map<string, Tool>} */
   #tools = new Map()
-  /** @type {Map<number, import('../index.js').Described>} */
+  /** @type {Map<number, Described>} */
   #described = new Map()
+  /** @type {Map<number, Settlement>} */
+  #settlements = new Map()
   #prefixes
   #control
   #reads
@@ -44,6 +70,8 @@ export class Core {
    */
   constructor(addon, config) {
     this.addon = addon
+    // Read from the addon once: its own object is no fast one.
+    this.constants = constantsOf(addon)
     this.handle = addon.createPolicy(config)
     this.info = addon.policyInfo(this.handle)
     this.controlTool = addon.controlTool()
@@ -59,6 +87,9 @@ export class Core {
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
     this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
+    this.reloading = addon.wordOfCode('POLICY_RELOADING')
+    this.reloadingText = this.textOfCode('POLICY_RELOADING')
+    this.notLoadedText = this.textOfCode('POLICY_NOT_LOADED')
     this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
 
@@ -75,6 +106,20 @@ export class Core {
     if (typeof name !== 'string') return false
     for (const prefix of this.#prefixes) if (name.startsWith(prefix)) return true
     return name === this.#control
+  }
+
+  /**
+   * The governed servers of which no tool is among these. Where one server's prefix begins another's, a tool is of the longer.
+   * @param {readonly string[]} names public names of the host's tools
+   */
+  missingServers(names) {
+    const there = new Set(
+      names.map(name => {
+        const prefixes = this.#prefixes.filter(prefix => name.startsWith(prefix))
+        return prefixes.toSorted((a, b) => b.length - a.length)[0]
+      }),
+    )
+    return this.info.serverNames.filter((_, index) => !there.has(this.#prefixes[index]))
   }
 
   /**
@@ -188,10 +233,45 @@ export class Core {
   describe(word) {
     const known = this.#described.get(word)
     if (known !== undefined) return known
-    const described = this.addon.describe(word)
+    const { argument, observations, findings, ...said } = this.addon.describe(word)
+    const described = Object.freeze({
+      ...said,
+      argument: argument ?? null,
+      observations: Object.freeze(observations),
+      findings: Object.freeze(findings.map(finding => Object.freeze(finding))),
+    })
     if (this.#described.size >= NAMES_MAX) this.#described.clear()
     this.#described.set(word, described)
     return described
+  }
+
+  /**
+   * Settles a call, with the arguments of the addon's `settle` behind the policy.
+   * @param {number} session
+   * @param {number} call
+   * @param {number} tool
+   * @param {number} facts
+   * @param {number} step
+   * @param {unknown} value
+   * @returns {number} the settlement's word
+   */
+  settle(session, call, tool, facts, step, value) {
+    return number(this.addon.settle(this.handle, session, call, tool, facts, step, value))
+  }
+
+  /**
+   * A settlement in readable form. As with verdicts there are few.
+   * @param {number} word
+   * @returns {Settlement}
+   */
+  describeSettlement(word) {
+    const known = this.#settlements.get(word)
+    if (known !== undefined) return known
+    const { outcome, observations } = this.addon.describeSettlement(word)
+    const settlement = Object.freeze({ outcome: outcome ?? null, observations: Object.freeze(observations) })
+    if (this.#settlements.size >= NAMES_MAX) this.#settlements.clear()
+    this.#settlements.set(word, settlement)
+    return settlement
   }
 
   /** The verdict on a call that is not governed. */

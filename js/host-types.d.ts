@@ -72,6 +72,8 @@ export interface Context {
   get(name: string): unknown
   // biome-ignore lint/suspicious/noExplicitAny: every event has a signature of its own
   on(event: string, listener: (...args: any[]) => unknown, options?: { prepend?: boolean }): unknown
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  waterfall?(event: string, ...args: any[]): unknown
   effect(effect: () => () => void | Promise<void>): unknown
   /** Runs with a context of its own whenever the services are there. */
   inject?(services: string[], use: (ctx: Context) => void): unknown

@@ -52,6 +52,13 @@ pub fn addon_version() -> Result<String> {
     guarded("addonVersion", || Ok(env!("CARGO_PKG_VERSION").to_owned()))
 }
 
+/// Does nothing. It is the unit in which benchmarks count what a call of this addon costs: an empty function, in the build
+/// that ships.
+#[napi]
+pub fn nothing() -> Result<()> {
+    guarded("nothing", || Ok(()))
+}
+
 /// Reads a configuration. Never throws on a bad one: `problems` lists everything that is wrong with it.
 #[napi]
 pub fn read_config(#[napi(ts_arg_type = "unknown")] raw: Unknown<'_>) -> Result<ConfigReading> {
@@ -279,10 +286,9 @@ pub fn denial_text(policy: u32, word: u32, tool: u32) -> Result<String> {
             let code = denial_code(verdict, p.config.destructive_asks);
             let code = if code.denies() { code } else { Code::CallNotJudged };
             let control_hidden = verdict.observations.has(crate::reason::Observation::ControlHidden);
-            let search_tool = p.namespace.search_tool(tool);
-            let read_tool = p.namespace.read_tool(tool);
+            let words = p.config.words(&p.namespace, tool);
             let argument = verdict.argument;
-            Ok(code.text(Context { search_tool: &search_tool, read_tool: &read_tool, argument, control_hidden }))
+            Ok(code.text(Context { words: &words, tool: tool.known, argument, control_hidden }))
         })
     })
 }

@@ -42,6 +42,7 @@ export function rightCalls(addon) {
     judgedFacts: [policy],
     lastJudged: [policy],
     noteIdentity: ['A', 'notes', 'main'],
+    nothing: [],
     openSession: [policy],
     policyInfo: [policy],
     readConfig: [{ mode: 'enforce' }],

@@ -27,6 +27,7 @@ test('holds every field of what was loaded', async () => {
       name: '@deepseek-ai/dsh',
       version: '0.1.5-rc.2',
       source: 'entry',
+      why: 'a test says so',
       standing: 'inside',
       verified: false,
       range: RANGE,
@@ -216,7 +217,7 @@ describe('records that the sink does not take', () => {
     vi.spyOn(Date, 'now').mockImplementation(() => now)
     const gate = await bootGate({ parts: { sink: broken() } })
     const agent = await gate.turn([[call.simple], [call.write]])
-    expect(gate.stderr).toEqual(['dsh-bmpp: 1 audit records could not be kept; every rule is still applied\n'])
+    expect(gate.stderr).toEqual(['dsh-bmpp: 1 audit record could not be kept; every rule is still applied\n'])
     now += 59_999
     await gate.turn([[call.read]], agent)
     expect(gate.stderr).toHaveLength(1)

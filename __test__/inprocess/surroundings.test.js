@@ -5,7 +5,7 @@ import { answer, bootGate, CLASSIFY, call, memory, NOTHING } from '../support/ga
 const HIDDEN = /^CONTROL_HIDDEN: an agent that writes memory does not see bmpp__classify, as its tools are filtered: /
 const SHADOWED = /^CONTROL_HIDDEN: an agent that writes memory sees another tool under the name bmpp__classify: /
 const MISSING =
-  'no tool of "basic-memory" is there at the end of the first turn: the memory server is down, or runs under a name that is not in serverNames'
+  'no tool of "basic-memory" is there at the end of the first turn: the memory server is down, or runs under a name that is not in serverNames; dsh-bmpp doctor compares the names'
 
 describe('an agent that does not see the control tool', () => {
   const filtered = gate => gate.open({ setup: ctx => void ctx.get('tools').restrict({ deny: [CLASSIFY] }) })

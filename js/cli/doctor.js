@@ -1,9 +1,9 @@
 /**
  * `dsh-bmpp doctor`: looks at what is around the plugin, and says for each finding how to mend it.
  */
-import { addon, EXIT, parse, storagesFrom, version, whereHelp, whereOptions } from './command.js'
+import { addon, EXIT, filterFrom, homeFrom, parse, storagesFrom, version, whereHelp, whereOptions } from './command.js'
 import { findHost, profilesOf } from './doctor-host.js'
-import { dshHome } from './home.js'
+import { findingsOf } from './doctor-profile.js'
 import { shown } from './terminal.js'
 
 /** @typedef {{ level: 'ok' | 'note' | 'warning' | 'error', what: string, mend?: string }} Finding */
@@ -16,8 +16,9 @@ export const doctor = {
 Usage: dsh-bmpp doctor [--json]
 
 Looks at Node.js, the addon and the platform; the host and its version against the supported range; the profiles that
-load the plugin, with what configuration, and rows that override or disable it; the names of memory servers against
-serverNames; and the trail, which is replayed.
+load the plugin, with what configuration, and rows that override or disable it; the memory servers, their names against
+serverNames, and whether their commands are there; filters that hide the control tool from an agent that may write; and
+the trail, which is replayed, and whose last days are looked at. Overlays of a single run (--patch) cannot be seen.
 
   --json              the findings as JSON
 ${whereHelp}
@@ -30,9 +31,12 @@ Exit codes: 0 nothing wrong · 1 an error · 2 wrong usage · 3 a file cannot be
 `,
   run(argv, terminal) {
     const { values } = parse(argv, { ...whereOptions, json: { type: 'boolean' } })
-    const home = dshHome(values.home)
-    /** @type {Finding[]} */
-    const findings = [...runtime(), ...around(home), ...trail(storagesFrom(values), terminal)]
+    const storages = storagesFrom(values)
+    const home = homeFrom(values)
+    const first = runtime()
+    // Without the addon nobody can tell what a row or a record means.
+    const rest = first.some(({ level }) => level === 'error') ? [] : [...around(home), ...trail(storages, terminal)]
+    const findings = [...first, ...rest]
     if (values.json) terminal.out(`${JSON.stringify(findings, null, 2)}\n`)
     else for (const finding of findings) terminal.out(line(finding, terminal))
     const worst = (/** @type {Finding['level']} */ level) => findings.some(finding => finding.level === level)
@@ -84,7 +88,7 @@ function runtime() {
     findings.push({
       level: 'error',
       what: error instanceof Error ? error.message : String(error),
-      mend: 'the plugin cannot load here; dsh refuses to boot with it, so nothing passes ungated',
+      mend: 'until then dsh refuses to boot with the plugin, and doctor looks at nothing else',
     })
   }
   return findings
@@ -135,77 +139,13 @@ function profiles(home, found, problem) {
   if (found.length === 0) {
     return [{ level: 'warning', what: `no profile in ${home}`, mend: 'dsh plugin --profile NAME add dsh-bmpp' }]
   }
-  const findings = found.flatMap(profile)
+  const findings = found.flatMap(profile => findingsOf(profile))
   if (found.some(({ row }) => row !== undefined)) return findings
   return [
     ...findings,
     { level: 'warning', what: 'no profile loads dsh-bmpp', mend: 'dsh plugin --profile NAME add dsh-bmpp' },
   ]
 }
-
-/** @param {import('./doctor-host.js').Profile} profile @returns {Finding[]} */
-function profile({ name, row, from, overriddenBy, servers, storage, problem }) {
-  if (problem !== undefined) return [{ level: 'warning', what: `profile ${name}: ${problem}` }]
-  if (row === undefined) return [{ level: 'note', what: `profile ${name} does not load dsh-bmpp` }]
-  if (row.disabled === true) {
-    const mend = `remove "disabled" from the row bmpp in ${overriddenBy.at(-1) ?? from}`
-    return [{ level: 'warning', what: `profile ${name} has the row bmpp disabled: nothing is gated`, mend }]
-  }
-  /** @type {Finding[]} */
-  const findings = []
-  const config = row.config ?? {}
-  const dynamic = JSON.stringify(config)?.includes('"!!js"') === true
-  const { ok, problems } = dynamic ? { ok: true, problems: [] } : addon().readConfig(config)
-  const layers = overriddenBy.length > 0 ? `, overridden by ${overriddenBy.join(', ')}` : ''
-  const mode = /** @type {any} */ (config).mode ?? 'audit'
-  const names = /** @type {any} */ (config).profile ?? 'compat'
-  if (ok)
-    findings.push({
-      level: 'ok',
-      what: `profile ${name}: mode ${told(mode)}, profile ${told(names)}, from ${from}${layers}`,
-    })
-  for (const { path, code, message } of problems) {
-    findings.push({
-      level: 'error',
-      what: `profile ${name}: ${path.join('.') || 'configuration'}: ${code}: ${message}`,
-      mend: 'dsh does not boot with this row; correct it',
-    })
-  }
-  if (ok && mode === 'off') {
-    findings.push({
-      level: 'warning',
-      what: `profile ${name}: mode off decides and records nothing`,
-      mend: 'set mode: audit',
-    })
-  }
-  const governed = /** @type {any} */ (config).serverNames ?? ['basic-memory']
-  for (const server of servers) {
-    if (!server.isMemory || (Array.isArray(governed) && governed.includes(server.name))) continue
-    findings.push({
-      level: 'error',
-      what: `profile ${name}: the memory server "${server.name}" is not governed`,
-      mend: `add "${server.name}" to serverNames`,
-    })
-  }
-  if (servers.length > 0 && Array.isArray(governed) && !servers.some(({ name: known }) => governed.includes(known))) {
-    findings.push({
-      level: 'warning',
-      what: `profile ${name}: no MCP server is called ${governed.join(' or ')}, so nothing is governed`,
-      mend: 'set serverNames to what the MCP row calls the memory server (its serverName)',
-    })
-  }
-  if (!storage && ok && /** @type {any} */ (config).auditLevel !== 'off') {
-    findings.push({
-      level: 'warning',
-      what: `profile ${name} has no storage, so the trail is lost with each process`,
-      mend: 'add the rows storage, storage-json and storage-domain (docs/AUDIT.md has them), or set auditLevel: off',
-    })
-  }
-  return findings
-}
-
-/** A value of a row, which may be an expression that only the host evaluates. @param {unknown} value */
-const told = value => (typeof value === 'string' ? value : '(set by an expression)')
 
 /** @param {string} storages @param {import('./terminal.js').Terminal} terminal @returns {Finding[]} */
 function trail(storages, terminal) {
@@ -241,6 +181,33 @@ function trail(storages, terminal) {
   if (lost.length > 0) {
     const mend = 'look at standard error of the host for what it said of its storage'
     findings.push({ level: 'warning', what: `trail: ${lost.length} gaps that no pruning explains`, mend })
+  }
+  return [...findings, ...lately(storages, terminal)]
+}
+
+/** What the last days of a trail tell of the surroundings. */
+const LATELY = '7d'
+
+/** @param {string} storages @param {import('./terminal.js').Terminal} terminal @returns {Finding[]} */
+function lately(storages, terminal) {
+  const progress = terminal.progress('adding up')
+  const sum = JSON.parse(addon().auditReport(storages, filterFrom({ since: LATELY }), '{}', progress))
+  /** @type {Finding[]} */
+  const findings = []
+  const hidden = sum.observed.CONTROL_HIDDEN ?? 0
+  if (hidden > 0) {
+    findings.push({
+      level: 'warning',
+      what: `trail: in the last ${LATELY}, ${hidden} writes were tried by agents that do not see bmpp__classify: their tools are filtered, or another plugin's tool has its name`,
+      mend: 'let bmpp__classify pass their filters, or have their parents write; dsh-bmpp audit --code CONTROL_HIDDEN shows the calls',
+    })
+  }
+  if (sum.readiness.step === 'mend') {
+    findings.push({
+      level: 'warning',
+      what: `trail: in the last ${LATELY}: ${sum.readiness.sentence}`,
+      mend: 'dsh-bmpp report has the counts',
+    })
   }
   return findings
 }

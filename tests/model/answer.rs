@@ -44,7 +44,8 @@ impl Answer {
         let lower = title.to_ascii_lowercase();
         let project = if settle.names.work { "work" } else { "main" };
         let permalink = format!("{project}/d/{lower}");
-        let lines = format!("project: {project}\nfile_path: d/{title}.md\npermalink: {permalink}\nchecksum: 0123abcd\n");
+        let lines =
+            format!("project: {project}\nfile_path: d/{title}.md\npermalink: {permalink}\nchecksum: 0123abcd\n");
         let note = format!("\"title\":\"{title}\",\"permalink\":\"{permalink}\",\"file_path\":\"d/{title}.md\"");
         let plain = judge.args.form != Form::Other;
         match (self, judge.kind) {
@@ -67,7 +68,9 @@ impl Answer {
             (Answer::Hits, Kind::CreateProject) => "✓ Project 'p' created".to_owned(),
             (Answer::Hits, Kind::BuildContext) => "# Context: a".to_owned(),
             (Answer::Hits, _) => "# Search Results: a".to_owned(),
-            (Answer::Nothing, Kind::ReadNote) if plain => "{\"error\":\"NOTE_NOT_FOUND\",\"file_path\":null}".to_owned(),
+            (Answer::Nothing, Kind::ReadNote) if plain => {
+                "{\"error\":\"NOTE_NOT_FOUND\",\"file_path\":null}".to_owned()
+            }
             (Answer::Nothing, Kind::ReadNote | Kind::ViewNote) => "\n# Note Not Found in main: \"A\"".to_owned(),
             (Answer::Nothing, Kind::WriteNote) => "# Error: Note already exists".to_owned(),
             (Answer::Nothing, Kind::EditNote) => format!("# Created note (append)\n{lines}"),

@@ -21,9 +21,7 @@ impl Asked {
         let title = write.args.title;
         match write.kind {
             Kind::WriteNote if write.args.extra == Extra::Unsafe => Asked::default(),
-            Kind::WriteNote => {
-                Asked { path: Some(title), identifier: None, absent: Some((Name::Path, title)) }
-            }
+            Kind::WriteNote => Asked { path: Some(title), identifier: None, absent: Some((Name::Path, title)) },
             _ if write.kind.identifies() && !notes::is_folder(write) => {
                 let named = Some((write.args.name, title));
                 Asked { path: None, identifier: named, absent: named }
@@ -130,7 +128,8 @@ fn proven_by_permalink(list: List<'_>, identifier: (Name, char), projects: &[In]
         let taken = if last.1 { 0 } else { notes::names_taken(list) };
         let since = since.max(taken).max(notes::any_renamed(list)).max(notes::edited(list, last.0));
         ways.iter().rev().take_while(|(_, _, way)| *way == last).any(|(time, result, _)| {
-            let seen = if result.judge.kind.reads() { is_seen(result, step) } else { knows_what_it_wrote(result, step) };
+            let seen =
+                if result.judge.kind.reads() { is_seen(result, step) } else { knows_what_it_wrote(result, step) };
             proof(*time, since) && seen
         })
     })
@@ -157,9 +156,8 @@ pub fn edit_found(list: List<'_>, edit: &Result) -> Option<bool> {
     let gone = notes::identifier_gone(list, judge.args.title).max(notes::path_gone(list, title));
     let path = Asked { path: Some(title), ..Asked::default() };
     let identifier = Asked { identifier: Some((judge.args.name, judge.args.title)), ..Asked::default() };
-    let at = |step| {
-        knows(list, path, &edit.projects(), gone, step) || knows(list, identifier, &edit.asked(), gone, step)
-    };
+    let at =
+        |step| knows(list, path, &edit.projects(), gone, step) || knows(list, identifier, &edit.asked(), gone, step);
     if at(settle.step) { Some(true) } else { at(u32::MAX).then_some(false) }
 }
 

@@ -224,7 +224,14 @@ fn all_gone(list: List<'_>) -> Vec<Gone> {
         let answered = named(judge, settle).filter(|_| judge.kind == Kind::DeleteNote);
         let reached = reached(&before, judge, &result.asked());
         let at = answered.or(reached);
-        let mut gone = Gone { time, everything: false, folder: is_folder(judge), paths: Vec::new(), unplaced: false, names: Vec::new() };
+        let mut gone = Gone {
+            time,
+            everything: false,
+            folder: is_folder(judge),
+            paths: Vec::new(),
+            unplaced: false,
+            names: Vec::new(),
+        };
         if !gone.folder {
             gone.paths.extend(at);
             gone.unplaced = at.is_none();
@@ -242,7 +249,14 @@ fn all_gone(list: List<'_>) -> Vec<Gone> {
             }
         }
         if remembered + entries > GONE_MAX {
-            all.push(Gone { time, everything: true, folder: true, paths: Vec::new(), unplaced: false, names: Vec::new() });
+            all.push(Gone {
+                time,
+                everything: true,
+                folder: true,
+                paths: Vec::new(),
+                unplaced: false,
+                names: Vec::new(),
+            });
         } else {
             remembered += entries;
             all.push(gone);
@@ -279,9 +293,8 @@ pub fn is_whole_json(judge: &Judge) -> bool {
 
 /// When the note at the path of a title was last deleted or moved away, or may have been.
 pub fn path_gone(list: List<'_>, title: char) -> usize {
-    let may_be = |gone: &&Gone| {
-        gone.folder || gone.paths.contains(&title) || gone.unplaced && gone.names.contains(&title)
-    };
+    let may_be =
+        |gone: &&Gone| gone.folder || gone.paths.contains(&title) || gone.unplaced && gone.names.contains(&title);
     all_gone(list).iter().filter(may_be).map(|gone| gone.time).max().unwrap_or(0)
 }
 

@@ -69,9 +69,9 @@ fn same(list: List<'_>, earlier: &Judge, done: Option<(usize, &Result)>, write: 
         return Same::No;
     }
     // Without an answer that names the note nobody knows which it was.
-    let Some((time, result, title)) = done.and_then(|(time, result)| {
-        named(&result.judge, &result.settle).map(|title| (time, result, title))
-    }) else {
+    let Some((time, result, title)) =
+        done.and_then(|(time, result)| named(&result.judge, &result.settle).map(|title| (time, result, title)))
+    else {
         return Same::Maybe;
     };
     if let Some(reached) = reached(list, write, projects) {
@@ -87,10 +87,8 @@ fn same(list: List<'_>, earlier: &Judge, done: Option<(usize, &Result)>, write: 
 }
 
 pub fn repeated(list: List<'_>, write: &Judge, current: usize) -> Repeated {
-    if !matches!(
-        write.kind,
-        Kind::WriteNote | Kind::EditNote | Kind::MoveNote | Kind::DeleteNote | Kind::CreateProject
-    ) {
+    if !matches!(write.kind, Kind::WriteNote | Kind::EditNote | Kind::MoveNote | Kind::DeleteNote | Kind::CreateProject)
+    {
         return Repeated::No;
     }
     let projects = notes::asked(write, Some(current));

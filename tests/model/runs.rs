@@ -75,7 +75,10 @@ pub fn difference(options: &Options, script: &[Event]) -> Option<String> {
             }
         };
         if expected != got {
-            return Some(format!("event {at}\n  the model:  {expected}\n  the policy: {got}\n{}", told(options, script, at)));
+            return Some(format!(
+                "event {at}\n  the model:  {expected}\n  the policy: {got}\n{}",
+                told(options, script, at)
+            ));
         }
     }
     None

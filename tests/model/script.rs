@@ -213,6 +213,7 @@ fn settled(slot: u8, call: u32, step: u32, b: u8, c: u8) -> Settle {
 /// The same result, naming some note.
 fn named(settle: Settle, e: u8, f: u8) -> Settle {
     // A wide world would be one of failures, if they were as frequent.
-    let answer = if f % 4 == 0 { settle.answer } else { [Answer::Hits, Answer::Hits, Answer::Nothing][usize::from(f) % 3] };
+    let answer =
+        if f % 4 == 0 { settle.answer } else { [Answer::Hits, Answer::Hits, Answer::Nothing][usize::from(f) % 3] };
     Settle { answer, names: Names { other: e % 16 == 15, work: e / 16 >= 12 }, ..settle }
 }

@@ -1,31 +1,12 @@
-// What the trail costs: `npm run bench:audit`. Everything in one run, so that the ratios are of one machine in one mood.
-//
-//   node bench/audit.mjs              10 000, 100 000 and 1 000 000 records, and a home of 100 000 files
-//   node bench/audit.mjs --quick      a tenth of it
-//
-// Prints ratios and totals. A limit that is not kept is named, and the exit code is 1.
+// What the trail costs: handing a record to the sink, and reading 10 000, 100 000 and 1 000 000 records back, and a home of 100 000
+// files. Reading is measured from outside, each time in a process of its own.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { perRecordHome, singleHome } from '../__test__/support/generate-trail.js'
-import { AuditStore, DOMAIN } from '../js/audit-store.js'
-import { entry } from '../scripts/lib/proc.mjs'
-import { inRoot, projectNode } from '../scripts/lib/project.mjs'
-
-const LIMITS = { seconds: 20, megabytes: 1000, handing: 3, flat: 1.5 }
-
-/** @type {string[]} */
-const broken = []
-/** @param {string} what @param {number} value @param {number} limit */
-function within(what, value, limit) {
-  const kept = value <= limit
-  if (!kept) broken.push(what)
-  return kept ? '' : `   over the limit of ${limit}`
-}
-
-const print = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
+import { perRecordHome, singleHome } from '../../__test__/support/generate-trail.js'
+import { AuditStore } from '../../js/audit-store.js'
+import { inRoot } from '../../scripts/lib/project.mjs'
 
 /**
  * The least time of some rounds of each way, in nanoseconds for each call. The ways take turns, so that a mood of the collector
@@ -101,10 +82,7 @@ function handing() {
     ],
     5000,
   )
-  const ratio = hand / push
-  print(
-    `handing a record to the sink   ${hand.toFixed(0)} ns, an array push of such an object ${push.toFixed(0)} ns: ${ratio.toFixed(2)} times${within('handing', ratio, LIMITS.handing)}`,
-  )
+  return hand / push
 }
 
 /** Runs a command on a trail and measures it from outside. @param {string} name @param {string} storages */
@@ -120,57 +98,54 @@ function measure(name, storages) {
     const { tally, contradictions } = JSON.parse(out)
     console.log(JSON.stringify({ code, seconds, records: tally.records, contradictions, kilobytes: process.resourceUsage().maxRSS }))
   `
-  const { stdout, stderr } = spawnSync(projectNode(), ['--input-type=module', '--eval', script], { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    encoding: 'utf8',
+  })
   if (stdout === '') throw new Error(stderr)
   return JSON.parse(stdout)
 }
 
-entry(async () => {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
-  const scale = values.quick ? 10 : 1
+/** @param {{ quick?: boolean }} options @returns {Promise<import('../lib/figure.mjs').Figure[]>} */
+export async function figures({ quick = false }) {
+  const scale = quick ? 100 : 1
+  /** @type {import('../lib/figure.mjs').Figure[]} */
+  const found = [{ name: 'handing a record to the sink', value: handing(), bar: 3, unit: '× pushing such an object' }]
+  /** @type {Record<string, number[]>} */
+  const costs = { report: [], verify: [] }
+  const homes = [
+    ...[10_000, 100_000, 1_000_000].map(size => ({ size: size / scale, layout: 'single', make: singleHome })),
+    { size: 100_000 / scale, layout: 'per-record', make: perRecordHome },
+  ]
   const dir = mkdtempSync(join(tmpdir(), 'dsh-bmpp-bench-'))
   try {
-    handing()
-    /** @type {Record<string, number[]>} */
-    const costs = { report: [], verify: [] }
-    const homes = [
-      ...[10_000, 100_000, 1_000_000].map(size => ({ size: size / scale, layout: 'single', make: singleHome })),
-      { size: 100_000 / scale, layout: 'per-record', make: perRecordHome },
-    ]
     for (const [index, { size, layout, make }] of homes.entries()) {
       const storages = join(dir, String(index))
       await make(storages, { records: size, seed: 11 })
-      const bytes =
-        layout === 'single'
-          ? `${(statSync(join(storages, `${DOMAIN}.json`)).size / 1e6).toFixed(0)} MB`
-          : `${size} files`
       for (const name of ['report', 'verify']) {
         // The first run warms the page cache; of the others the fastest counts, and the largest.
         measure(name, storages)
-        const runs = [1, 2, 3].map(() => measure(name, storages))
+        const runs = Array.from({ length: quick ? 1 : 3 }, () => measure(name, storages))
         const { records, contradictions } = runs[0]
+        if (contradictions > 0) throw new Error(`${name} found a contradiction`)
         const seconds = Math.min(...runs.map(run => run.seconds))
-        const kilobytes = Math.max(...runs.map(run => run.kilobytes))
-        const each = (seconds / records) * 1e6
-        const megabytes = kilobytes / 1000
-        if (layout === 'single') costs[name]?.push(each)
-        if (contradictions > 0) broken.push(`${name} found a contradiction`)
-        const over =
-          within(`${name} seconds`, seconds, LIMITS.seconds) || within(`${name} memory`, megabytes, LIMITS.megabytes)
-        print(
-          `${name.padEnd(7)} ${layout.padEnd(11)} ${String(records).padStart(8)} records (${bytes})   ${seconds.toFixed(2)} s, ${each.toFixed(2)} µs a record, ${megabytes.toFixed(0)} MB at most${over}`,
-        )
+        const megabytes = Math.max(...runs.map(run => run.kilobytes)) / 1000
+        if (layout === 'single') costs[name]?.push(seconds / records)
+        const what = `${name} of ${records} records, ${layout}`
+        found.push({ name: what, value: seconds, bar: 20, unit: 's' })
+        found.push({ name: what, value: megabytes, bar: 1000, unit: 'MB at most' })
       }
       rmSync(storages, { recursive: true })
-    }
-    for (const [name, [small = 1, , large = 1]] of Object.entries(costs)) {
-      const ratio = large / small
-      print(
-        `${name}: a record of the largest costs ${ratio.toFixed(2)} times one of the smallest${within(`${name} flat`, ratio, LIMITS.flat)}`,
-      )
     }
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
-  if (broken.length > 0) throw new Error(`over the limit: ${broken.join(', ')}`)
-})
+  for (const [name, [small = Number.NaN, , large = Number.NaN]] of Object.entries(costs)) {
+    found.push({
+      name: `${name}: a record of the largest`,
+      value: large / small,
+      bar: 1.5,
+      unit: '× one of the smallest',
+    })
+  }
+  return found
+}
