@@ -47,7 +47,6 @@ const foreign = new Set([
   'BM_CASES',
   'BASIC_MEMORY_WRITE_NOTE_OVERWRITE_DEFAULT',
   'nodeLinker',
-  'failOnStartupError',
 ])
 
 test('no name of another program is excused that no page has', () => {
