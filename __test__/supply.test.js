@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import {
+  advisories,
   allowedLicences,
   cargoLockProblems,
   doubleProblems,
@@ -148,6 +149,15 @@ test('no install script of a tool runs: npm is told so in every folder that it i
     const settings = readFileSync(inRoot(path.replace('package-lock.json', '.npmrc')), 'utf8')
     expect([path, settings]).toEqual([path, expect.stringMatching(/^ignore-scripts=true$/m)])
   }
+})
+
+test('what a tool says of vulnerabilities is told, and that it could not be asked', async () => {
+  const asked = (...args) => advisories('a.lock', ...args, inRoot())
+  expect(await asked('sh', ['-c', 'echo fine'])).toEqual([])
+  expect(await asked('sh', ['-c', 'echo a hole; exit 1'])).toEqual([
+    expect.stringMatching(/^a\.lock, as `sh .*a hole$/s),
+  ])
+  expect(await asked('no-such-tool', ['audit'])).toEqual([expect.stringContaining('no-such-tool')])
 })
 
 describe('the notices', () => {

@@ -214,8 +214,8 @@ export class Gate {
   }
 
   /**
-   * Whether a write whose body has run runs once more: what it gave is settled, and it is judged as a call of its own. A retry
-   * after a failure is allowed then, and the same write again is not; whoever asked for that gets what the first gave.
+   * Whether a write whose body has run runs once more. What it gave is settled; only after a failure is it judged again, as a
+   * call of its own, and otherwise whoever asked gets what it gave.
    * @param {Exec} exec
    * @param {string} name
    */
@@ -224,7 +224,8 @@ export class Gate {
     // It still runs, or its turn has ended.
     if (ticket?.outcome === undefined) return this.#toldAgain(name)
     const { isError, value, message = '' } = ticket.outcome
-    this.#settled(exec, ticket, isError ? { isError, error: { message } } : { isError, value })
+    const given = isError ? { isError, error: { message } } : { isError, value }
+    if (this.#settled(exec, ticket, given) !== 'failed') return this.#toldAgain(name)
     const refusal = this.#dispatch(exec, name, true)
     const next = this.#tickets.get(exec)
     if (refusal === undefined || next === undefined) return refusal === undefined
@@ -238,11 +239,11 @@ export class Gate {
     return false
   }
 
-  /** A call has its result. @param {Exec} exec @param {Ticket} ticket @param {ExecResult} result */
+  /** A call has its result. @param {Exec} exec @param {Ticket} ticket @param {ExecResult} result @returns {string | null} its outcome */
   #settled(exec, ticket, result) {
     this.#tickets.delete(exec)
     this.#accounted.add(exec)
-    this.#settle(ticket, exec, result)
+    return this.#settle(ticket, exec, result)
   }
 
   /** @param {Exec} exec @param {ExecResult} result */
@@ -478,8 +479,7 @@ export class Gate {
     const ticket = same ? before : this.#judge(exec, name, fixed, at)
     this.#position.arrived(ticket.place, exec)
     if (ticket.enforcement === 'denied') return ticket.text
-    // A write judged in one session must not run as one of another.
-    if (writes && this.#position.trackOf(exec) !== trackIn(ticket.place)) return this.#refuse(exec, ticket, at)
+    if (!this.#isAtHome(exec, ticket)) return this.#refuse(exec, ticket, at)
     if (ticket.enforcement === 'asked' && !takeApproval(ticket)) return this.#unapproved(exec, ticket, at)
     // Whatever a read is given to read, it is a read; but it must stay one, and what it read is known only if that is fixed.
     ticket.sure = seal(exec, 'arguments', fixed)
@@ -487,6 +487,11 @@ export class Gate {
     ticket.args = fixed
     ticket.dispatched = true
     return undefined
+  }
+
+  /** A write judged in one session must not run as one of another. @param {Exec} exec @param {Ticket} ticket */
+  #isAtHome(exec, { tool, place }) {
+    return !tool.writes || this.#position.trackOf(exec) === trackIn(place)
   }
 
   /**
@@ -555,8 +560,8 @@ export class Gate {
    */
   #dispatch(exec, name, reaches) {
     const before = this.#before(exec)
-    const passed = before?.dispatched && before.name === name && before.args === exec.arguments
-    if (!passed) {
+    const same = before !== undefined && before.name === name && before.args === exec.arguments
+    if (!(same && before.dispatched && this.#isAtHome(exec, before))) {
       const refusal = this.#door(exec, name, 'execute')
       if (refusal !== undefined) return refusal
     }
@@ -644,6 +649,7 @@ export class Gate {
         approved,
       ),
     )
+    return settled.outcome
   }
 
   /** A governed call whose result is the first that is seen of it. @param {Exec} exec @param {ExecResult} result */

@@ -45,7 +45,7 @@ export const allCommands = pages =>
 
 /** What the tests beside this file run: the reading commands, in a home with a trail, and scripts that only look. */
 export const runHere = [
-  /^dsh-bmpp (?:audit|report|verify|doctor|check|explain)\b(?![^']*(?:duckdb|clickhouse))/,
+  /^dsh-bmpp (?:audit|report|verify|doctor|check|explain)\b(?![^']*(?:duckdb|clickhouse|'\{"mode":"enforce","profil":))/,
   /^node scripts\/(?:glibc|check-release)\.mjs$/,
 ]
 
@@ -60,8 +60,29 @@ export const runHere = [
 const slow = 'builds, or boots the Harness'
 const changes = 'changes the checkout'
 
+const rollOut = '__test__/headless/roll-out.test.js'
+
 /** @type {Elsewhere[]} */
 export const elsewhere = [
+  {
+    like: /^export PATH="\$PATH:.*\/node_modules\/\.bin"$/,
+    by: rollOut,
+    shows: 'const type = (commands, script) =>',
+    why: slow,
+  },
+  { like: /^dsh --profile headless "[^"]*"$/, by: rollOut, shows: "blocksBetween('Rolling out'", why: slow },
+  {
+    like: /^dsh plugin --profile headless remove dsh-bmpp$/,
+    by: rollOut,
+    shows: 'shell.type(uninstall.text)',
+    why: slow,
+  },
+  {
+    like: /^dsh-bmpp check --config '\{"mode":"enforce","profil":/,
+    by: '__test__/docs/operating.test.js',
+    shows: 'the dry run says what the page says',
+    why: 'it refuses',
+  },
   { like: /^npm test$/, by: '.ci/run', shows: 'npm test', why: 'this test is part of it' },
   {
     like: /^npm test -- --only [\w,]+(?: --project \w+(?: \w+)?)?$/,
@@ -130,12 +151,6 @@ export const elsewhere = [
     by: '__test__/headless/install.test.js',
     shows: "page.blocks('sh')",
     why: slow,
-  },
-  {
-    like: /^grep '"overridden"' /,
-    by: '__test__/docs/readme.test.js',
-    shows: "test('the observer runs'",
-    why: 'counts in the file that the observer of the same page writes',
   },
   {
     like: /^duckdb -c "/,

@@ -42,11 +42,21 @@ export const anchorOf = heading =>
  * @typedef {{ language: string, text: string }} Block
  */
 
+/** The cells of a table's line. @param {string} line */
+export const cellsOf = line =>
+  line
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .map(cell => cell.trim())
+
 /** @param {string} path from the root */
-export function readPage(path) {
-  const lines = readFileSync(inRoot(path), 'utf8').split('\n')
-  /** @type {{ heading: string, lines: string[] }[]} */
-  const sections = [{ heading: '', lines: [] }]
+export const readPage = path => parsePage(path, readFileSync(inRoot(path), 'utf8'))
+
+/** @param {string} path @param {string} text */
+export function parsePage(path, text) {
+  const lines = text.split('\n')
+  /** Lines are without those of blocks. @type {{ heading: string, level: number, lines: string[], blocks: Block[] }[]} */
+  const sections = [{ heading: '', level: 0, lines: [], blocks: [] }]
   /** @type {Block[]} */
   const blocks = []
   /** How many blocks stand before each heading. @type {Map<string, number>} */
@@ -59,7 +69,9 @@ export function readPage(path) {
     const fence = /^(\s*)```(\w*)$/.exec(line)
     if (open) {
       if (fence) {
-        blocks.push({ language: open.language, text: open.lines.join('\n') })
+        const block = { language: open.language, text: open.lines.join('\n') }
+        blocks.push(block)
+        sections.at(-1)?.blocks.push(block)
         open = undefined
       } else open.lines.push(line.slice(open.indent))
       continue
@@ -69,21 +81,14 @@ export function readPage(path) {
       continue
     }
     prose.push(line)
-    const heading = /^#+ (.*)$/.exec(line)?.[1]
+    const [, marks = '', heading] = /^(#+) (.*)$/.exec(line) ?? []
     if (heading === undefined) sections.at(-1)?.lines.push(line)
     else {
-      sections.push({ heading, lines: [] })
+      sections.push({ heading, level: marks.length, lines: [], blocks: [] })
       before.set(heading, blocks.length)
     }
   }
   if (open) throw new Error(`${path}: a fenced block is not closed`)
-
-  /** @param {string} line */
-  const cells = line =>
-    line
-      .slice(1, -1)
-      .split(/(?<!\\)\|/)
-      .map(cell => cell.trim())
 
   /** @param {string[]} of */
   function tables(of) {
@@ -91,10 +96,10 @@ export function readPage(path) {
     const found = []
     for (const [index, line] of of.entries()) {
       if (!/^\|(?:-{3,}\|)+$/.test(line)) continue
-      const head = cells(of[index - 1] ?? '')
+      const head = cellsOf(of[index - 1] ?? '')
       const end = of.findIndex((other, at) => at > index && !other.startsWith('|'))
       const rows = of.slice(index + 1, end < 0 ? undefined : end).map(row => {
-        const values = cells(row)
+        const values = cellsOf(row)
         if (values.length !== head.length) throw new Error(`${path}: a row with another number of cells: ${row}`)
         return Object.fromEntries(head.map((name, at) => [name, values[at] ?? '']))
       })
@@ -105,6 +110,7 @@ export function readPage(path) {
 
   return {
     path,
+    sections,
     text: lines.join('\n'),
     prose: prose.join('\n'),
     /** The same on one line, for what a line break may fall into. */

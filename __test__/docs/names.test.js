@@ -8,7 +8,7 @@ import { inRoot } from '../../scripts/lib/project.mjs'
 import { parseYaml } from '../support/yaml.js'
 import { allCommands } from './commands.js'
 import { markdownFiles, readPage, spans } from './markdown.js'
-import { addon, between, source, vocabulary } from './product.js'
+import { addon, between, problemCodes, source, vocabulary } from './product.js'
 
 const manifest = JSON.parse(source('package.json'))
 const pages = markdownFiles().map(readPage)
@@ -49,17 +49,14 @@ const foreign = new Set([
   'BM_CASES',
   'BASIC_MEMORY_WRITE_NOTE_OVERWRITE_DEFAULT',
   'nodeLinker',
+  'failOnStartupError',
 ])
 
 describe.each(pages)('$path', page => {
   const named = spans(page.line)
 
   test('codes, observations, problems and variables', () => {
-    const known = new Set([...vocabulary.codes.map(({ name }) => name), ...vocabulary.observations])
-    const problems = [...source('src/config/read.rs').matchAll(/ProblemCode::(\w+)/g)].map(([, name]) =>
-      name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase(),
-    )
-    for (const problem of problems) known.add(problem)
+    const known = new Set([...vocabulary.codes.map(({ name }) => name), ...vocabulary.observations, ...problemCodes()])
     const upper = named.flatMap(span => span.match(/\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/g) ?? [])
     expect(upper.filter(name => !known.has(name) && !foreign.has(name) && !isWritten(name))).toEqual([])
   })
@@ -97,7 +94,7 @@ describe.each(pages)('$path', page => {
 
   test('commands of dsh-bmpp, with their options', async () => {
     const given = [...named, ...allCommands([page.path]).map(({ command }) => command)]
-    for (const command of given.flatMap(text => text.match(/(?<![\w./-])dsh-bmpp [a-z]+(?: [^|<>\n]*)?/g) ?? [])) {
+    for (const command of given.flatMap(text => text.match(/(?<=^|[|;] *)dsh-bmpp [a-z]+(?: [^|<>\n]*)?/gm) ?? [])) {
       const [, name = '', ...words] = command.split(' ')
       const said = await help(name)
       expect([command, said !== '']).toEqual([command, true])

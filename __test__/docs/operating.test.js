@@ -2,7 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { EXIT } from '../../js/cli/command.js'
 import { findings } from '../../js/cli/findings.js'
+import { run } from '../../js/cli/main.js'
+import { Terminal } from '../../js/cli/terminal.js'
 import { loadAddon } from '../../js/native.js'
 import { createPlugin } from '../../js/plugin.js'
 import { withTempDir } from '../support/temp-dir.js'
@@ -162,12 +165,14 @@ test('what is wrong comes with its mend', () => {
   }
 })
 
-test('the dry run says what the page says', () => {
+test('the dry run says what the page says', async () => {
   const [{ text: shown }] = page.blocks('text')
   const [{ text: typed }] = page.blocks('sh')
-  const [, config] = /--config '(.*)' </.exec(typed) ?? []
-  const problems = addon
-    .readConfig(JSON.parse(config))
-    .problems.map(({ path, code, message }) => `${path.join('.')}: ${code}: ${message}`)
-  expect(problems.join('\n')).toBe(shown)
+  const [, config] = /^dsh-bmpp check --config '(.*)' < \/dev\/null$/.exec(typed) ?? []
+  let said = ''
+  const write = (_, text) => {
+    said += text
+  }
+  expect(await run(['check', '--config', config], new Terminal({ write, colour: false, bar: false }))).toBe(EXIT.found)
+  expect(said).toBe(`${shown}\n`)
 })

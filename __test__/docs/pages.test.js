@@ -5,22 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { inRoot } from '../../scripts/lib/project.mjs'
 import config from '../../vitest.config.js'
 import { anchorOf, markdownFiles, readPage, spans } from './markdown.js'
-import { addon, problemCodes, source, vocabulary } from './product.js'
+import { addon, source, vocabulary } from './product.js'
 
 const pages = markdownFiles().map(readPage)
 const architecture = readPage('docs/ARCHITECTURE.md')
 
-/** Names in upper case that the sources have: codes, problem codes, variables of the environment, answers of the server. */
-const upperCase = new Set([
-  'BASIC_MEMORY_WRITE_NOTE_OVERWRITE_DEFAULT',
-  ...problemCodes(),
-  ...['src', 'js', 'scripts', 'tests']
-    .flatMap(folder =>
-      readdirSync(inRoot(folder), { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
-    )
-    .filter(name => /\.(rs|m?js)$/.test(name))
-    .flatMap(name => source(name).match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? []),
-])
+const HAN = /\p{Script=Han}/u
 
 describe.each(pages)('$path', page => {
   test('every relative link leads to a file and, where it names one, to a heading', () => {
@@ -37,36 +27,32 @@ describe.each(pages)('$path', page => {
   const needed = /^(?:docs\/|README)/.test(page.path)
   test.runIf(needed || contents.size > 0)('the contents name every section', () => {
     const sections = [...page.prose.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
-    expect(sections.length).toBeGreaterThan(0)
     expect(sections.filter(section => !contents.has(section))).toEqual([])
   })
 
-  test('no line is longer than 120 characters, tables apart', () => {
-    const long = page.text.split('\n').filter(line => [...line].length > 120 && !line.startsWith('|'))
+  test('no line is longer than 120 characters, tables and Chinese apart', () => {
+    const long = page.text
+      .split('\n')
+      .filter(line => [...line].length > 120 && !line.startsWith('|') && !HAN.test(line))
     expect(long).toEqual([])
   })
 
-  test('every upper-case name in code is in the sources', () => {
-    const named = spans(page.line).flatMap(span => span.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [])
-    expect(named.filter(name => !upperCase.has(name))).toEqual([])
-  })
-
-  test('every command of ours is one, with options that it has', async () => {
-    const typed = [...page.blocks('sh').flatMap(({ text }) => text.split('\n')), ...spans(page.line)]
-    for (const line of typed) {
-      for (const [, name = '', rest = ''] of line.matchAll(/(?:^|\| *|; *)dsh-bmpp ([a-z]+)([^|#;]*)/g)) {
-        const commands = readdirSync(inRoot('js', 'cli'))
-        expect([line, commands]).toEqual([line, expect.arrayContaining([`${name}.js`])])
-        const { help } = (await import(`../../js/cli/${name}.js`))[name]
-        for (const [flag] of rest.matchAll(/(?<=\s)--[\w-]+/g))
-          expect([line, help]).toEqual([line, expect.stringContaining(flag)])
-      }
-    }
+  test('no line breaks off between Chinese characters, since a space would show there', () => {
+    expect(page.prose.match(/.*[\p{Script=Han}，。；：、（）]\n\p{Script=Han}.*/gu) ?? []).toEqual([])
   })
 
   test('no place on anybody’s machine', () => {
     expect(page.text).not.toMatch(/\/(?:work|root|home|Users)\/|localhost|127\.0\.0\.1/)
   })
+})
+
+test('a reader of the README finds every page: each is linked there', () => {
+  const linked = new Set(readPage('README.md').links.map(link => link.split('#')[0]))
+  const own = pages
+    .map(({ path }) => path)
+    .filter(path => /^(?:docs\/)?[\w.-]+\.md$/.test(path) && path !== 'README.md')
+  expect(own.length).toBeGreaterThan(5)
+  expect(own.filter(path => !linked.has(path))).toEqual([])
 })
 
 describe('the house', () => {

@@ -162,6 +162,18 @@ test('what two tarballs differ in is said', async () => {
   ])
 })
 
+test('the types are those of what is exported, with all that they refer to and nothing else', () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const reached = new Set(Object.values(exports).flatMap(({ types }) => types?.replace('./', '') ?? []))
+  for (const file of reached) {
+    const text = readFileSync(join(root, file), 'utf8')
+    for (const [, path] of text.matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g)) {
+      reached.add(join(dirname(file), path.replace(/\.js$/, '').concat('.d.ts')))
+    }
+  }
+  expect(files.filter(file => file.startsWith('types/')).toSorted()).toEqual([...reached].toSorted())
+})
+
 test('the tarball is smaller than 1 MB', () => {
   expect(statSync(tarball).size).toBeLessThan(1_000_000)
 })

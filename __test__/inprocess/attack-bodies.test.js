@@ -90,15 +90,16 @@ describe.each(placements)('an allowed write is dispatched again, $place', placem
     const agent = await gate.turn([[call.simple], [call.write]])
     expect(written(gate)).toHaveLength(1)
     expect(gate.told(agent)[1].text).toContain('Request timed out')
-    expect(codesOfWrites(gate)).toEqual(['ALLOW_SIMPLE', 'WRITE_OUTCOME_UNKNOWN'])
+    expect(codesOfWrites(gate)).toEqual(['ALLOW_SIMPLE'])
+    expect(gate.settlements().find(({ tool }) => tool === write).outcome).toBe('unknown')
   })
 
-  test('where the same write may be made twice in a turn: a verdict for each', async () => {
-    const config = { duplicateWriteGuard: false }
+  test('where the same write may be made twice in a turn, and of a tool that no table knows: once as well', async () => {
+    const config = { duplicateWriteGuard: false, unknownMemoryToolPolicy: 'off' }
     const gate = await bootBeside({ 'tools/execute': again['after it has ended'] }, placement, { config })
-    await gate.turn([[call.simple], [call.write]])
-    expect(written(gate)).toHaveLength(2)
-    expect(codesOfWrites(gate)).toEqual(['ALLOW_SIMPLE', 'ALLOW_SIMPLE'])
+    const unknown = memory('brand_new_tool')
+    await gate.turn([[call.simple], [call.write], [[unknown, {}]], [call.write]])
+    expect(written(gate).map(([name]) => name)).toEqual([write, unknown, write])
   })
 
   test('one that a human approved: the approval is of one run', async () => {
@@ -182,6 +183,36 @@ describe.each(placements)('a call outside the namespace becomes a write on its w
     await gate.turn([[call.bash]])
     expect(written(gate)).toEqual([[write, note]])
   })
+})
+
+describe.each(placements)('a write that was allowed in its session is made another’s on its way to the body, $place', placement => {
+  const homes = {
+    'of another session': (exec, other) => {
+      exec.agent = other
+    },
+    'nobody’s': exec => {
+      delete exec.agent
+    },
+  }
+  const stages = {
+    'in a guard': (move, write) => ({ guard: exec => void (exec.name === write && move(exec)) }),
+    'in a wrapper': (move, write) => ({
+      'tools/execute': (exec, next) => {
+        if (exec.name === write) move(exec)
+        return next()
+      },
+    }),
+  }
+  for (const [what, home] of Object.entries(homes)) {
+    test.each(Object.entries(stages))(`${what}, %s: it does not run`, async (_stage, make) => {
+      let other
+      const gate = await bootBeside(make(exec => home(exec, other), write), placement)
+      other = await gate.turn([[call.simple]])
+      const agent = await gate.turn([[call.simple], [call.write]])
+      expect(written(gate)).toEqual([])
+      expect(gate.answers(agent).at(-1)).toBe('CALL_NOT_JUDGED')
+    })
+  }
 })
 
 describe.each(placements)('an answer in the body’s place, $place', placement => {

@@ -113,12 +113,17 @@ export function standardLibrary(html, isLinked, allowed) {
   return { copyrights, notices }
 }
 
+/** Where the compiler's own documents are, which not every distribution of it brings. */
+async function compilerDocuments() {
+  const sysroot = (await run('rustc', ['--print', 'sysroot'])).trim()
+  const documents = join(sysroot, 'share', 'doc', 'rust')
+  return { sysroot, documents, file: join(documents, 'COPYRIGHT-library.html') }
+}
+
 /** @param {readonly string[]} allowed */
 async function standardLibraryPart(allowed) {
   const version = await rustVersion()
-  const sysroot = (await run('rustc', ['--print', 'sysroot'])).trim()
-  const documents = join(sysroot, 'share', 'doc', 'rust')
-  const file = join(documents, 'COPYRIGHT-library.html')
+  const { sysroot, documents, file } = await compilerDocuments()
   if (!existsSync(file)) throw new Error(`Rust ${version} has no ${file}: install it with rustup.`)
   const host = /^host: (.*)$/m.exec(await run('rustc', ['-vV']))?.[1] ?? ''
   const libraries = readdirSync(join(sysroot, 'lib', 'rustlib', host, 'lib')).flatMap(
@@ -151,7 +156,7 @@ async function rustVersion() {
 }
 
 /**
- * The whole file. What the compiler adds is left as it is written where another compiler wrote it.
+ * The whole file. What the compiler adds is left as it is written where another compiler wrote it, or this one brings no documents.
  * @param {import('./crates.mjs').Crate[]} crates
  * @param {readonly string[]} allowed
  * @param {string | null} written the file as it is
@@ -169,6 +174,7 @@ Written by \`npm run audit-deps -- --write\`.
   const body = printed(crates.map(crate => noticeOf(crate, allowed))).join('\n')
   const at = written?.indexOf(`${RULE}\n${STANDARD_LIBRARY}`) ?? -1
   const [, of] = (written ?? '').slice(at).match(new RegExp(`${STANDARD_LIBRARY}(\\S+)`)) ?? []
-  const kept = at >= 0 && of !== (await rustVersion())
+  const renewed = of === (await rustVersion()) && existsSync((await compilerDocuments()).file)
+  const kept = at >= 0 && !renewed
   return `${head}${body}\n${kept ? written?.slice(at) : await standardLibraryPart(allowed)}`
 }

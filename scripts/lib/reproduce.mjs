@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { run, since } from './proc.mjs'
 import { root } from './project.mjs'
@@ -64,7 +64,7 @@ export async function reproduce(tarball) {
       cwd: clone,
       env: { TZ: 'Pacific/Kiritimati', LC_ALL: 'C', CARGO_TARGET_DIR: join(clone, 'target') },
     })
-    const found = differences(tarball, join(folder, 'packed', tarball.split(/[\\/]/).at(-1) ?? ''))
+    const found = differences(tarball, join(folder, 'packed', basename(tarball)))
     if (found.length > 0) throw new Error(`It is not the same file:\n${found.join('\n')}`)
     process.stdout.write(`the same file, after ${since(started)}\n`)
   } finally {

@@ -197,9 +197,11 @@ impl Memory {
         let full = self.names.len() >= REMEMBERED_MAX && !self.names.contains_key(&path.exact);
         if !full {
             let (_, known) = self.names.entry(path.exact).or_insert_with(|| (path, Vec::new()));
-            known.extend(names);
-            known.dedup();
-            known.truncate(NAMES_MAX);
+            for name in names {
+                if known.len() < NAMES_MAX && !known.contains(&name) {
+                    known.push(name);
+                }
+            }
         }
     }
 

@@ -238,9 +238,7 @@ fn done(
     let notes = keys.notes(&named, &write.projects, own);
     let own_names = keys.own_names(&named, &write.projects, own);
     let record = named_in(&keys, written(write), &named, &notes);
-    if let Some(path) = record.path.filter(|_| write.known != Some(Known::DeleteNote)) {
-        memory.name(path, record.names.iter().cloned());
-    }
+    let name = record.path.filter(|_| write.known != Some(Known::DeleteNote)).map(|path| (path, record.names.clone()));
     match write.known {
         Some(Known::WriteNote) => {
             if let Some(renamed) = renamed(&keys, write, &named, Outcome::Succeeded) {
@@ -301,7 +299,12 @@ fn done(
         }
         _ => memory.write(record, true),
     }
+    // Only now: where a note was moved to, none has gone by its names.
+    if let Some((path, names)) = name {
+        memory.name(path, names);
+    }
 }
+
 /// Whether an edit says that it made the note.
 fn created(value: &Value<'_>) -> bool {
     match value {

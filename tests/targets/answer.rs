@@ -43,7 +43,8 @@ pub fn run(bytes: &[u8]) {
         // The same object as text and as it is.
         if value.is_object() {
             let structured = Answer::of_result(Some(tool), &json!({ "structuredContent": { "result": value } }));
-            let written = Answer::of_result(Some(tool), &json!({ "content": [{ "type": "text", "text": value.to_string() }] }));
+            let written =
+                Answer::of_result(Some(tool), &json!({ "content": [{ "type": "text", "text": value.to_string() }] }));
             assert_eq!(structured, written, "{value}");
         }
     }
@@ -90,7 +91,8 @@ fn check(tool: &str, is_error: bool, value: &Value) {
     // An object with an error is no success; only a note is named that something was done to.
     if let Answer::Object(fields) = &answer
         && fields.0.iter().any(|(name, _)| *name == "error")
-        && dsh_bmpp::evidence::table::entry(tool).is_some_and(|entry| tool != "view_note" && tool != "man" || entry.rules.is_empty())
+        && dsh_bmpp::evidence::table::entry(tool)
+            .is_some_and(|entry| tool != "view_note" && tool != "man" || entry.rules.is_empty())
     {
         assert!(!matches!(finding.outcome, Outcome::Done | Outcome::Empty), "{tool} {value}");
     }

@@ -11,16 +11,64 @@ use super::draw::Draw;
 
 /// Keys, and values of theirs.
 const KEYS: &[&str] = &[
-    "mode", "profile", "serverNames", "searchTools", "readTools", "mutatingTools", "destructiveTools",
-    "unknownMemoryToolPolicy", "createRequiresSearch", "overwriteRequiresRead", "duplicateWriteGuard", "pathGuard",
-    "projectGuard", "secretPatternGuard", "testFixtureGuard", "testFixtureAllowedPrefixes", "overwriteDefault",
-    "inspectContent", "lookupEvidence", "auditLevel", "pathRedaction", "auditMaxRecords", "policyVersion",
-    "allowUnverifiedHarness", "strict", "gateScope", "preset", "profil", "mutateTools",
+    "mode",
+    "profile",
+    "serverNames",
+    "searchTools",
+    "readTools",
+    "mutatingTools",
+    "destructiveTools",
+    "unknownMemoryToolPolicy",
+    "createRequiresSearch",
+    "overwriteRequiresRead",
+    "duplicateWriteGuard",
+    "pathGuard",
+    "projectGuard",
+    "secretPatternGuard",
+    "testFixtureGuard",
+    "testFixtureAllowedPrefixes",
+    "overwriteDefault",
+    "inspectContent",
+    "lookupEvidence",
+    "auditLevel",
+    "pathRedaction",
+    "auditMaxRecords",
+    "policyVersion",
+    "allowUnverifiedHarness",
+    "strict",
+    "gateScope",
+    "preset",
+    "profil",
+    "mutateTools",
 ];
 const WORDS: &[&str] = &[
-    "off", "audit", "enforce", "compat", "strict", "warn", "deny", "heading", "flag", "decision", "verbose", "omit",
-    "hash", "0.1.0", "basic-memory", "bm", "bm__x", "search_notes", "read_note", "write_note", "delete_note", "tests/",
-    "/", "..", "mcp__x", "x y", "",
+    "off",
+    "audit",
+    "enforce",
+    "compat",
+    "strict",
+    "warn",
+    "deny",
+    "heading",
+    "flag",
+    "decision",
+    "verbose",
+    "omit",
+    "hash",
+    "0.1.0",
+    "basic-memory",
+    "bm",
+    "bm__x",
+    "search_notes",
+    "read_note",
+    "write_note",
+    "delete_note",
+    "tests/",
+    "/",
+    "..",
+    "mcp__x",
+    "x y",
+    "",
 ];
 
 pub fn run(bytes: &[u8]) {
@@ -73,7 +121,9 @@ fn read(raw: &Raw) {
             // Lists that hold nothing, or contradict each other, are problems.
             let all = |list: &[String], of: &[String]| list.iter().all(|name| of.contains(name));
             assert!(!config.server_names.is_empty() && !config.search_tools.is_empty());
-            assert!(all(&config.search_tools, &config.read_tools) && all(&config.destructive_tools, &config.mutating_tools));
+            assert!(
+                all(&config.search_tools, &config.read_tools) && all(&config.destructive_tools, &config.mutating_tools)
+            );
             assert!(!config.read_tools.iter().any(|name| config.mutating_tools.contains(name)));
             let names: BTreeSet<&String> = config.server_names.iter().collect();
             assert_eq!(names.len(), config.server_names.len());

@@ -20,12 +20,32 @@ const LONGEST: usize = 400;
 const TITLES: &[&str] = &["A", "a", "B", "My Note", "d/A", "main", "[test-fixture] A", "..", "A\u{200b}"];
 const FOLDERS: &[&str] = &["d", "D", "", "/", "main", "d/e", "tests", "../d", ".git", "d~", "\u{378}"];
 const NAMES: &[&str] = &[
-    "A", "a", "d/A.md", "d/a", "main/d/a", "memory://main/d/a", "memory://d/A", "main::d/a", "[[A]]", "./d/A.md", "d\\A",
-    "B", "d/B.md", "main/d/b", "d", "work/d/a", "../x", "00000000-0000-4000-8000-000000000001", "ひ", "A/A",
+    "A",
+    "a",
+    "d/A.md",
+    "d/a",
+    "main/d/a",
+    "memory://main/d/a",
+    "memory://d/A",
+    "main::d/a",
+    "[[A]]",
+    "./d/A.md",
+    "d\\A",
+    "B",
+    "d/B.md",
+    "main/d/b",
+    "d",
+    "work/d/a",
+    "../x",
+    "00000000-0000-4000-8000-000000000001",
+    "ひ",
+    "A/A",
 ];
 const PROJECTS: &[&str] = &["main", "Main", "work", " work/", "", "Кириллица", "a.b"];
-const CONTENTS: &[&str] = &["x", "y", "", "# A", "permalink: d/b", "title: B", "ghp_aB3cD4eF5gH6iJ7kL8mN9oP0qR1sT2uVwXyZ"];
-const OPERATIONS: &[&str] = &["append", "prepend", "find_replace", "replace_section", "insert_before_section", "Append"];
+const CONTENTS: &[&str] =
+    &["x", "y", "", "# A", "permalink: d/b", "title: B", "ghp_aB3cD4eF5gH6iJ7kL8mN9oP0qR1sT2uVwXyZ"];
+const OPERATIONS: &[&str] =
+    &["append", "prepend", "find_replace", "replace_section", "insert_before_section", "Append"];
 const METADATA: &[&str] = &["a", "[test-fixture]", "https://alice:hunter2pass@host/x", "{}", " { } ", "{\"a\":1}"];
 
 pub fn run(bytes: &[u8]) {
@@ -118,7 +138,8 @@ impl Stage<'_> {
         match self.draw.below(32) {
             0 => {
                 let session = self.oracle.open();
-                let before = std::mem::replace(&mut self.slots[at], Slot { session, turn: 1, step: 1, open: Vec::new() });
+                let before =
+                    std::mem::replace(&mut self.slots[at], Slot { session, turn: 1, step: 1, open: Vec::new() });
                 self.oracle.close(before.session);
             }
             1 => self.oracle.end_turn(self.slots[at].session),
@@ -263,8 +284,14 @@ fn argument(draw: &mut Draw<'_>, family: &Family) -> Value {
             return if draw.once_in(2) { json!(draw.one(METADATA)) } else { json!({ "k": [draw.one(METADATA)] }) };
         }
         _ => match family.shape {
-            Shape::Bool => return draw.one(&[json!(true), json!("yes"), json!(false), json!("off"), json!(2), Value::Null].each_ref()).clone(),
-            Shape::Integer => return draw.one(&[json!(1), json!("1"), json!(2), json!(0), Value::Null].each_ref()).clone(),
+            Shape::Bool => {
+                return draw
+                    .one(&[json!(true), json!("yes"), json!(false), json!("off"), json!(2), Value::Null].each_ref())
+                    .clone();
+            }
+            Shape::Integer => {
+                return draw.one(&[json!(1), json!("1"), json!(2), json!(0), Value::Null].each_ref()).clone();
+            }
             _ => draw.one(NAMES),
         },
     };
@@ -278,7 +305,9 @@ fn result(draw: &mut Draw<'_>, tool: Tool, args: &Value) -> (bool, Value) {
     }
     let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or("A");
     let (title, path) = match tool.known {
-        Some(Known::WriteNote) if draw.below(8) > 0 => (text("title"), format!("{}/{}.md", text("directory"), text("title"))),
+        Some(Known::WriteNote) if draw.below(8) > 0 => {
+            (text("title"), format!("{}/{}.md", text("directory"), text("title")))
+        }
         _ => (draw.one(&["A", "B", "a"]), draw.one(&["d/A.md", "d/B.md", "D/a.md", "e/A.md"]).to_owned()),
     };
     let permalink = draw.one(&["main/d/a", "main/d/b", "d/a", "main/d/a-1", "custom", "None", "a\nchecksum: 0"]);
@@ -309,14 +338,19 @@ fn result(draw: &mut Draw<'_>, tool: Tool, args: &Value) -> (bool, Value) {
         (Some(Known::WriteNote), true) => with(json!({ "action": draw.one(&["created", "updated"]) })),
         (Some(Known::WriteNote), false) => wrapped(format!("# {} note\n{lines}", draw.one(&["Created", "Updated"]))),
         (Some(Known::EditNote), true) => with(json!({ "operation": "append", "fileCreated": draw.once_in(2) })),
-        (Some(Known::EditNote), false) => wrapped(format!("# {} note (append)\n{lines}", draw.one(&["Created", "Edited"]))),
+        (Some(Known::EditNote), false) => {
+            wrapped(format!("# {} note (append)\n{lines}", draw.one(&["Created", "Edited"])))
+        }
         (Some(Known::MoveNote), _) => with(json!({ "moved": !draw.once_in(3) })),
         (Some(Known::DeleteNote), true) => with(json!({ "deleted": !draw.once_in(3) })),
         (Some(Known::DeleteNote), false) => json!({ "structuredContent": { "result": true } }),
         (Some(Known::CreateMemoryProject | Known::DeleteProject), _) => wrapped("✓ Project 'x' made".to_owned()),
         (Some(Known::ViewNote), _) => wrapped("Note retrieved: x".to_owned()),
         (Some(Known::ReadContent), _) => json!({ "structuredContent": { "type": "text" } }),
-        _ => wrapped(draw.one(&["# Search Results: x", "# Context: x", "No results found for 'x'", "# Search Failed", "Odd"]).to_owned()),
+        _ => wrapped(
+            draw.one(&["# Search Results: x", "# Context: x", "No results found for 'x'", "# Search Failed", "Odd"])
+                .to_owned(),
+        ),
     };
     (draw.once_in(16), value)
 }

@@ -46,7 +46,8 @@ pub fn run(bytes: &[u8]) {
     }
     assert!(!folders.allow_path(text) || text.contains('/') || project.trim_matches(['/', '.']).is_empty());
     let title = title.as_str().unwrap_or_default();
-    let note = KnownNote { file_path: text, permalink: permalink.as_deref(), title: Some(title), project: Some(&project) };
+    let note =
+        KnownNote { file_path: text, permalink: permalink.as_deref(), title: Some(title), project: Some(&project) };
     // Whatever an identifier is, the note's own names reach it.
     let own = [Some(text), text.strip_suffix(".md"), permalink.as_deref(), Some(title)];
     for own in own.into_iter().flatten() {

@@ -108,7 +108,9 @@ impl Oracle {
         assert!(writes || !verdict.denies(), "a read is denied: {verdict:?}");
         assert_eq!(writes, judged.reading.is_some());
         let followed = match call.position {
-            Position::At { session, turn, step } if self.sessions.contains_key(&session.0) => Some((session, turn, step)),
+            Position::At { session, turn, step } if self.sessions.contains_key(&session.0) => {
+                Some((session, turn, step))
+            }
             _ => None,
         };
         let Some((session, turn, step)) = followed else {
@@ -161,7 +163,8 @@ impl Oracle {
 
     /// The settlement, and whether the same call at once would be the same write.
     pub fn settle(&mut self, session: SessionId, call: CallId, arrival: &Arrival) -> (Settled, bool) {
-        let open = self.sessions.get_mut(&session.0).and_then(Option::as_mut).and_then(|turn| turn.open.remove(&call.0));
+        let open =
+            self.sessions.get_mut(&session.0).and_then(Option::as_mut).and_then(|turn| turn.open.remove(&call.0));
         let settled = self.policy.settle(session, call, arrival);
         assert_eq!(Settled::from_word(settled.word()), Some(settled));
         let proven = (settled.outcome.unwrap_or(Outcome::Failed), settled.observations);

@@ -30,7 +30,10 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("by", &["judged", "refused", "unapproved", "otherwise", "failed", "out-of-scope", "odd"]),
     ("at", &["pre-execute", "guard", "execute", "result"]),
     ("decision", &["allow", "deny", "odd"]),
-    ("code", &["ALLOW_SIMPLE", "ALLOW_READ_ONLY", "ALLOW_CONTROL", "CLASSIFICATION_REQUIRED", "UNSAFE_NOTE_PATH", "ODD"]),
+    (
+        "code",
+        &["ALLOW_SIMPLE", "ALLOW_READ_ONLY", "ALLOW_CONTROL", "CLASSIFICATION_REQUIRED", "UNSAFE_NOTE_PATH", "ODD"],
+    ),
     ("classification", &["unknown", "simple", "complex", "odd"]),
     ("lookup", &["none", "failed", "pending", "satisfied", "odd"]),
     ("enforcement", &["allowed", "denied", "asked", "overridden", "odd"]),
@@ -144,7 +147,8 @@ fn through(stored: &[String], filter: &Filter) -> (String, String, u64) {
         });
     }
     let verification = replay.finish(Tally::default());
-    let replayed: u64 = verification.followed + verification.contradictions + verification.not_replayed.values().sum::<u64>();
+    let replayed: u64 =
+        verification.followed + verification.contradictions + verification.not_replayed.values().sum::<u64>();
     assert!(replayed <= read, "more was replayed than read: {verification:?}");
     assert!(taken <= read && verification.first.is_some() == (verification.contradictions > 0));
     let report = adding.finish(Tally::default());

@@ -22,7 +22,8 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(found, find_secret(bytes));
     let mut draw = Draw::new(bytes);
     let secret = draw.one(SECRETS);
-    let (before, after) = (draw.one(&["", "\n", " ", "(", "\"", "= ", ", "]), draw.one(&["", "\n", " ", ")", "\"", ", "]));
+    let (before, after) =
+        (draw.one(&["", "\n", " ", "(", "\"", "= ", ", "]), draw.one(&["", "\n", " ", ")", "\"", ", "]));
     let rest = draw.rest();
     // What is found stays found with white space around it.
     if found.is_some() {
@@ -31,9 +32,17 @@ pub fn run(bytes: &[u8]) {
     }
     // Behind any text that ends a line, a secret is a secret.
     let text = [rest, b"\n", before.as_bytes(), secret.as_bytes(), after.as_bytes()].concat();
-    assert!(find_secret(&text).is_some(), "{secret} is hidden by what stands before it: {:?}", String::from_utf8_lossy(&text));
+    assert!(
+        find_secret(&text).is_some(),
+        "{secret} is hidden by what stands before it: {:?}",
+        String::from_utf8_lossy(&text)
+    );
     let text = [before.as_bytes(), secret.as_bytes(), b"\n", rest].concat();
-    assert!(find_secret(&text).is_some(), "{secret} is hidden by what stands behind it: {:?}", String::from_utf8_lossy(&text));
+    assert!(
+        find_secret(&text).is_some(),
+        "{secret} is hidden by what stands behind it: {:?}",
+        String::from_utf8_lossy(&text)
+    );
     let text = String::from_utf8_lossy(bytes).into_owned();
     let plain = text.to_lowercase().contains("[test-fixture]");
     assert!(has_label(&Text::from(text.as_str())) == plain || !text.is_ascii());

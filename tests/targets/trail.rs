@@ -62,7 +62,8 @@ pub fn run(bytes: &[u8]) {
         let single = parts.next().unwrap_or_default();
         // Half of the inputs are the events of a document that is as it must be.
         let document = match layout {
-            0 => [b"{\"unit\":{\"name\":\"bmpp_audit\"},\"global\":null,\"tables\":{\"events\":{", single, b"}}}"].concat(),
+            0 => [b"{\"unit\":{\"name\":\"bmpp_audit\"},\"global\":null,\"tables\":{\"events\":{", single, b"}}}"]
+                .concat(),
             _ => single.to_vec(),
         };
         fs::write(home.0.join(format!("{DOMAIN}.json")), document).expect("written");
