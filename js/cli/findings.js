@@ -34,7 +34,11 @@ export const findings = Object.freeze({
   addonOfOtherVersion: (addon, own) =>
     error(`the addon is ${addon}, the package ${own}`, 'install the package again, or build the addon anew'),
   /** @param {string} why the loader's own explanation */
-  noAddon: why => error(why, 'until then dsh refuses to boot with the plugin, and doctor looks at nothing else'),
+  noAddon: why =>
+    error(
+      why.replace(/^dsh-bmpp(?= )/, 'the plugin'),
+      'until then dsh refuses to boot with the plugin, and doctor looks at nothing else',
+    ),
 
   noHarness: () =>
     warning(
