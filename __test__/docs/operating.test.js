@@ -176,3 +176,10 @@ test('the dry run says what the page says', async () => {
   expect(await run(['check', '--config', config], new Terminal({ write, colour: false, bar: false }))).toBe(EXIT.found)
   expect(said).toBe(`${shown}\n`)
 })
+
+test('the length of a list', () => {
+  const most = Number(/A list in a configuration holds (\d+) entries at most/.exec(page.line)?.[1])
+  const list = length => ({ serverNames: Array.from({ length }, (_, index) => `s${index}`) })
+  expect(addon.readConfig(list(most))).toMatchObject({ ok: true })
+  expect(addon.readConfig(list(most + 1)).problems).toMatchObject([{ path: ['serverNames'], code: 'INVALID_LENGTH' }])
+})
