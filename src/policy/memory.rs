@@ -233,19 +233,18 @@ impl Memory {
         }
     }
 
-    /// Whether this very write was made before. The last one like it counts; `read` are the keys under which reading the
-    /// target, or finding it absent, settles an unknown outcome.
+    /// Whether this very write was made before. The last one like it that was done counts; `read` are the keys under which
+    /// reading the target, or finding it absent, settles an unknown outcome.
     pub(super) fn before(&self, subject: &Subject, read: &Known, step: u32) -> Before {
         let under_way = self.running.values().filter(|entry| entry.written.effect == subject.effect);
         let done = self.written.get(&subject.effect);
         for entry in under_way.chain(done.into_iter().flatten().rev()) {
             match (self.same(entry, subject, &read.identifier), entry.done) {
                 (Same::Yes, true) => return if self.in_force(entry) { Before::Done } else { Before::No },
-                (Same::Yes, false) if self.knows(read, entry.order, step) => return Before::No,
-                (Same::Yes, false) => return Before::Unknown,
                 (Same::Maybe, true) if self.in_force(entry) => return Before::Unknown,
-                (Same::Maybe, false) if !self.knows(read, entry.order, step) => return Before::Unknown,
-                (Same::No | Same::Maybe, _) => {}
+                (Same::Yes | Same::Maybe, false) if !self.knows(read, entry.order, step) => return Before::Unknown,
+                // What became of it was read. Another one may have been done all the same.
+                _ => {}
             }
         }
         // Beyond what is compared by name, the exact target is still known.
