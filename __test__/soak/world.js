@@ -4,6 +4,7 @@
  */
 import { loadAddon } from '../../js/native.js'
 import { createPlugin } from '../../js/plugin.js'
+import { onRecord } from '../../js/records.js'
 import { boot, calls as message, say } from '../support/inprocess.js'
 import { kinds, meddler } from './meddlers.js'
 import { answerTo, CLASSIFY, MARK, memory, nextCall, nextMessage, OUTSIDE, READS, WRITES } from './model.js'
@@ -51,6 +52,7 @@ function configuration(random) {
     unknownMemoryToolPolicy: random.pick(['deny', 'warn', 'off']),
     auditLevel: random.pick(['decision', 'decision', 'verbose']),
     pathRedaction: random.pick(['omit', 'hash']),
+    auditMaxRecords: 0,
   }
   return config
 }
@@ -62,9 +64,10 @@ function configuration(random) {
  * @param {number} options.calls governed calls that are to be made with the gate loaded
  * @param {number} [options.epoch] calls of an epoch
  * @param {number} [options.lanes] sessions at once
+ * @param {object} [options.storage] a storage service that keeps the records; else nobody keeps them
  * @param {(done: number) => void | Promise<void>} [options.onProgress] called after each epoch, with everything disposed of
  */
-export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = () => {} }) {
+export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onProgress = () => {} }) {
   const random = randomOf(seed)
   const native = loadAddon()
   const seen = {
@@ -99,6 +102,10 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
   let config = configuration(random)
   const enforces = () => config.mode === 'enforce'
 
+  const forget = onRecord(record => {
+    if (JSON.stringify(record).includes(MARK)) violation(`a record quotes a call: ${JSON.stringify(record)}`)
+    if (record.kind === 'decision') seen.codes[record.code] = (seen.codes[record.code] ?? 0) + 1
+  })
   const onError = (/** @type {any} */ error) => violation(`thrown out: ${error?.stack ?? error}`)
   process.on('unhandledRejection', onError)
   process.on('uncaughtException', onError)
@@ -177,6 +184,7 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     },
   })
   const { ctx } = host
+  if (storage !== undefined) ctx.provide('storageDomain', storage)
   /** Mounted last in each epoch, and asked first: what others put in the body's place then stands around it. */
   const innermost = {
     name: 'innermost',
@@ -413,7 +421,6 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     seen.modes[config.mode] = (seen.modes[config.mode] ?? 0) + 1
     bodies = random.fork()
     oracle = new Oracle({ ...config, strict: config.profile === 'strict' })
-    const records = { count: 0 }
     /** @type {number | undefined} */ let handle
     const plugin = createPlugin({
       addon: () => ({
@@ -428,13 +435,7 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
         if (line.includes(MARK)) violation(`standard error quotes a call: ${line}`)
         if (line.includes('POLICY_INTERNAL_ERROR')) violation(line)
       },
-      sink: {
-        record(record) {
-          records.count += 1
-          if (JSON.stringify(record).includes(MARK)) violation(`a record quotes a call: ${JSON.stringify(record)}`)
-          if (record.kind === 'decision') seen.codes[record.code] = (seen.codes[record.code] ?? 0) + 1
-        },
-      },
+      sink: storage === undefined ? { record() {} } : undefined,
     })
     delete (/** @type {any} */ (globalThis)[Symbol.for('dsh-bmpp.unloaded-at')])
     const chosen = Object.keys(kinds).filter(() => random.chance(0.3))
@@ -465,6 +466,7 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     await onProgress(seen.calls - seen.off)
   }
   await host.dispose()
+  forget()
   process.off('unhandledRejection', onError)
   process.off('uncaughtException', onError)
   return seen
