@@ -438,7 +438,7 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
       sink: storage === undefined ? { record() {} } : undefined,
     })
     delete (/** @type {any} */ (globalThis)[Symbol.for('dsh-bmpp.unloaded-at')])
-    const chosen = Object.keys(kinds).filter(() => random.chance(0.3))
+    const chosen = Object.keys(kinds).filter(() => random.chance(0.2))
     const beside = chosen.map(kind => meddler(kind, { ...world, random: random.fork() }))
     const place = random.int(beside.length + 1)
     const fibers = []
