@@ -32,7 +32,7 @@ export interface Exec {
 export interface ExecResult {
   readonly isError: boolean
   readonly value?: unknown
-  readonly error?: { readonly message?: string }
+  readonly error?: { readonly message?: string; readonly info?: { readonly code?: string } }
 }
 
 export interface SessionEvent {
