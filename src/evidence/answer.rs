@@ -199,13 +199,13 @@ impl<'de> serde::Deserialize<'de> for AnswerFields {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<AnswerFields, A::Error> {
                 let mut fields = AnswerFields::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    let Some(name) = FIELDS.iter().find(|name| **name == key) else {
+                while let Some(Key(name)) = map.next_key()? {
+                    let Some(name) = name else {
                         map.next_value::<IgnoredAny>()?;
                         continue;
                     };
                     // Of a key that stands twice the last value counts, as for every JSON parser in this path.
-                    fields.0.retain(|(field, _)| field != name);
+                    fields.0.retain(|(field, _)| *field != name);
                     if let OneField(Some(field)) = map.next_value()? {
                         fields.0.push((name, field));
                     }
@@ -214,6 +214,27 @@ impl<'de> serde::Deserialize<'de> for AnswerFields {
             }
         }
         deserializer.deserialize_map(Object)
+    }
+}
+
+/// A field's name; `None` for one that is not looked at.
+struct Key(Option<&'static str>);
+
+impl<'de> serde::Deserialize<'de> for Key {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = Key;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Key, E> {
+                Ok(Key(FIELDS.iter().find(|field| **field == name).copied()))
+            }
+        }
+        deserializer.deserialize_str(Name)
     }
 }
 

@@ -119,6 +119,9 @@ pub fn note_path(title: &Text<'_>, directory: &Text<'_>) -> Result<NotePath, Ref
 ///
 /// [`Refusal`] where the server would refuse, or where the path is not proven.
 pub fn note_path_on(platform: Platform, title: &Text<'_>, directory: &Text<'_>) -> Result<NotePath, Refusal> {
+    if let (Some(title), Some(directory)) = (plain_title(title), plain_directory(directory)) {
+        return Ok(NotePath { path: [directory, "/", title, ".md"].concat() });
+    }
     if title.has_lone_surrogate() || directory.has_lone_surrogate() {
         return Err(Refusal::NotProven(NotProven::LoneSurrogate));
     }
@@ -147,6 +150,27 @@ pub fn note_path_on(platform: Platform, title: &Text<'_>, directory: &Text<'_>) 
         return Err(Refusal::NotProven(NotProven::LongName));
     }
     Ok(path)
+}
+
+/// Longest name that is looked at as a plain one: no limit of a file system is near.
+const PLAIN_MAX: usize = 200;
+
+/// A title that the rules leave as it is, as nearly every title: `None` says nothing.
+pub(crate) fn plain_title<'t>(title: &'t Text<'_>) -> Option<&'t str> {
+    let bytes = title.as_bytes();
+    let mapped = |byte: u8| !matches!(byte, b' '..=b'~') || b"/\\<>:\"|?*".contains(&byte);
+    let ends = bytes.first()?.is_ascii_alphanumeric() && bytes.last()?.is_ascii_alphanumeric();
+    let kept = ends && bytes.len() <= PLAIN_MAX && !bytes.iter().any(|byte| mapped(*byte));
+    (kept && !bytes.windows(2).any(|pair| pair == b"--")).then(|| title.as_str())?
+}
+
+/// A directory, or a path of folders, that the rules leave as it is: words in any number of folders, no dots.
+pub(crate) fn plain_directory<'t>(directory: &'t Text<'_>) -> Option<&'t str> {
+    let bytes = directory.as_bytes();
+    let kept = |byte: &u8| byte.is_ascii_alphanumeric() || b" -_/".contains(byte);
+    let ends = bytes.first()?.is_ascii_alphanumeric() && bytes.last()?.is_ascii_alphanumeric();
+    let plain = ends && bytes.len() <= PLAIN_MAX && bytes.iter().all(kept);
+    (plain && !bytes.windows(2).any(|pair| pair == b"//")).then(|| directory.as_str())?
 }
 
 /// What the server checks on the directory before it changes anything (facts 4.3).

@@ -58,7 +58,7 @@ pub(super) fn paths(options: &Options, tool: Tool, given: &Given, findings: &mut
         return;
     }
     for entry in given.entries() {
-        let (Some(family), Held::Open(Json::Text(text))) = (entry.family, &entry.held) else { continue };
+        let (Some(family), Held::Open(Json::Text(text))) = (entry.family, entry.held) else { continue };
         let Some(argument) = PathArgument::from_name(family.name) else { continue };
         // A title is a path only where a file is made of it.
         if argument == PathArgument::Title && tool.known != Some(Known::WriteNote) {
@@ -151,7 +151,7 @@ fn inspected<T>(
     find: impl Fn(&Text<'_>) -> Option<T>,
 ) -> Option<(T, ArgumentName)> {
     given.entries().find_map(|entry| {
-        let value = match (&entry.held, entry.family.map(|family| family.role)) {
+        let value = match (entry.held, entry.family.map(|family| family.role)) {
             (Held::Open(value), Some(Role::Title | Role::Path | Role::Metadata)) => value,
             (Held::Sealed(sealed), _) => sealed.open(permission?),
             _ => return None,

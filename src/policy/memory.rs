@@ -2,16 +2,19 @@
 //!
 //! Everything is held as keyed digests with the order in which it was learnt. All of it goes with the turn.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::VecDeque;
 
 mod entry;
+mod news;
 
 use super::CallId;
 use super::digest::Digest;
 use super::names::Words;
+use super::spread::Table;
 use super::target::FilePath;
 pub(super) use entry::{Before, Known, Named, Removed, Subject, Written};
 use entry::{ByPermalink, Entry, Gone, Same, Seen, Times};
+pub(super) use news::News;
 
 /// Notes that one turn can remember as deleted or moved; beyond it, every note counts as gone.
 const GONE_MAX: usize = 256;
@@ -32,22 +35,22 @@ pub(super) type Order = u64;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     order: Order,
-    proven: HashMap<Digest, Times>,
+    proven: Table<Digest, Times>,
     /// The same for identifiers that the server finds by the permalink of a note.
-    by_permalink: HashMap<Digest, ByPermalink>,
-    absent: HashMap<Digest, Order>,
+    by_permalink: Table<Digest, ByPermalink>,
+    absent: Table<Digest, Order>,
     /// What path an identifier reached.
-    reached: HashMap<Digest, (Order, FilePath)>,
-    written: HashMap<Digest, VecDeque<Entry>>,
+    reached: Table<Digest, (Order, FilePath)>,
+    written: Table<Digest, VecDeque<Box<Entry>>>,
     writes: usize,
-    /// Writes under way.
-    running: BTreeMap<CallId, Entry>,
-    exact: HashMap<(Digest, Digest), Order>,
-    last_write: HashMap<Digest, Order>,
+    /// Writes under way, with what each does.
+    running: Vec<(CallId, Digest, Box<Entry>)>,
+    exact: Table<(Digest, Digest), Order>,
+    last_write: Table<Digest, Order>,
     /// When the note at a path, in whatever project, was last edited or overwritten.
-    last_edit: HashMap<Digest, Order>,
+    last_edit: Table<Digest, Order>,
     /// The names by which notes are known, by their paths.
-    names: HashMap<Digest, (FilePath, Vec<Option<Words>>)>,
+    names: Table<Digest, (FilePath, Vec<Option<Words>>)>,
     gone: Vec<Gone>,
     gone_overflow: Option<Order>,
     /// The last move, delete or project call that was done.
@@ -60,12 +63,40 @@ pub(super) struct Memory {
     captured: Order,
     /// When another session may last have moved or deleted notes, so that another note may be at a path.
     elsewhere: Order,
+    /// How far the news of other sessions has been heard.
+    heard: u64,
 }
 
 impl Memory {
     fn next(&mut self) -> Order {
         self.order += 1;
         self.order
+    }
+
+    /// Takes note of what other sessions have done since. Before anything else is asked or told, so that it is as if each had
+    /// been told at once.
+    pub(super) fn hear(&mut self, news: &News) {
+        let since = std::mem::replace(&mut self.heard, news.last);
+        // Who knows nothing has nothing that could have changed.
+        if since == news.last || self.order == 0 {
+            return;
+        }
+        match news.edits_since(since) {
+            Some(paths) => paths.for_each(|path| self.edited(path)),
+            None => self.titles_change(),
+        }
+        if news.titles > since {
+            self.titles_change();
+        }
+        if news.removed > since {
+            self.elsewhere = self.titles;
+        }
+        self.captured();
+    }
+
+    /// The turn's own write was told to all, and nothing else since it last listened.
+    pub(super) fn told(&mut self, news: &News) {
+        self.heard = news.last;
     }
 
     /// A whole note was read, with its result in this step, or written, with no step: these are the ways to know it again.
@@ -138,15 +169,9 @@ impl Memory {
     }
 
     /// Another session gave a note a name. It may be one by which another note was found, but for a permalink as it stands.
-    pub(super) fn captured(&mut self) {
+    fn captured(&mut self) {
         self.identifiers = self.next();
         self.captured = self.identifiers;
-    }
-
-    /// Another session moved or deleted notes, or may have.
-    pub(super) fn removed_elsewhere(&mut self) {
-        self.titles_change();
-        self.elsewhere = self.titles;
     }
 
     /// A note was edited, or may have been, and which one is not known.
@@ -165,12 +190,16 @@ impl Memory {
     /// A write is under way.
     pub(super) fn start(&mut self, call: CallId, written: Written) {
         let order = self.next();
-        self.running.insert(call, Entry { order, done: false, written });
+        self.stop(call);
+        let entry = Box::new(Entry { order, done: false, written });
+        self.running.push((call, entry.written.effect, entry));
     }
 
     /// A write is under way no more.
     pub(super) fn stop(&mut self, call: CallId) {
-        self.running.remove(&call);
+        if let Some(at) = self.running.iter().rposition(|(of, ..)| *of == call) {
+            self.running.remove(at);
+        }
     }
 
     /// A write is done, or nobody knows whether it is.
@@ -189,7 +218,7 @@ impl Memory {
         if same.len() >= COMPARED_MAX {
             same.pop_front();
         }
-        same.push_back(Entry { order, done, written });
+        same.push_back(Box::new(Entry { order, done, written }));
     }
 
     /// The note at this path is known by these names.
@@ -234,7 +263,8 @@ impl Memory {
     /// Whether this very write was made before. The last one like it counts; `read` are the keys under which reading the
     /// target, or finding it absent, settles an unknown outcome.
     pub(super) fn before(&self, subject: &Subject, read: &Known, step: u32) -> Before {
-        let under_way = self.running.values().filter(|entry| entry.written.effect == subject.effect);
+        let same = |(_, effect, _): &&(CallId, Digest, Box<Entry>)| *effect == subject.effect;
+        let under_way = self.running.iter().filter(same).map(|(.., entry)| entry);
         let done = self.written.get(&subject.effect);
         for entry in under_way.chain(done.into_iter().flatten().rev()) {
             match (self.same(entry, subject, &read.identifier), entry.done) {
@@ -289,7 +319,7 @@ impl Memory {
 }
 
 /// A map that takes one more entry. One that is full is emptied first: what was known is not known any more.
-fn bounded<K, V>(map: &mut HashMap<K, V>) -> &mut HashMap<K, V> {
+fn bounded<K, V>(map: &mut Table<K, V>) -> &mut Table<K, V> {
     if map.len() >= REMEMBERED_MAX {
         map.clear();
     }

@@ -21,6 +21,12 @@ pub(super) struct Words {
 impl Words {
     /// The words of an identifier, without its wrapping. `None`: not proven.
     pub(super) fn of_identifier(key: &DigestKey, identifier: &Text<'_>) -> Option<Words> {
+        // Without wrapping there is nothing to take off.
+        let bytes = identifier.as_bytes();
+        let wrapped = |byte: &u8| !matches!(byte, b' '..=b'~') || b":[|".contains(byte);
+        if !bytes.iter().any(wrapped) {
+            return Words::of(key, identifier.as_str()?);
+        }
         let points: Vec<CodePoint> = identifier.code_points().collect();
         let reference: Option<String> = as_reference(&points).into_iter().map(char::from_u32).collect();
         Words::of(key, &reference?)
@@ -28,6 +34,9 @@ impl Words {
 
     /// The words of a path, a permalink or a title. `None`: not proven.
     pub(super) fn of(key: &DigestKey, name: &str) -> Option<Words> {
+        if name.is_ascii() {
+            return Words::of_ascii(key, name);
+        }
         let name = name.trim().to_lowercase();
         let mut name = name.as_str();
         // A name can end like a file's without being one, and be a file's without ending so.
@@ -48,6 +57,33 @@ impl Words {
             all.push_str(&word);
         }
         (!segments.is_empty()).then(|| Words { segments, joined: digest(key, &all) })
+    }
+
+    /// The same of an ASCII name, of which the slug rule leaves the letters and digits.
+    fn of_ascii(key: &DigestKey, name: &str) -> Option<Words> {
+        let mut name = name.trim();
+        while let Some(bare) = without_ending(name, ".md").or_else(|| without_ending(name, ".markdown")) {
+            name = bare;
+        }
+        let parts = || name.split(['/', '\\']).filter(|segment| !matches!(*segment, "" | "."));
+        let mut segments = Vec::with_capacity(parts().count());
+        let mut all = String::with_capacity(name.len());
+        for segment in parts() {
+            let start = all.len();
+            // A name of dots has no ending for the rule, which makes a word of the one that it is given.
+            if segment.bytes().all(|byte| byte == b'.') {
+                all.push_str("md");
+            }
+            all.extend(segment.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
+            let word = all.get(start..).filter(|word| !word.is_empty())?;
+            segments.push(digest(key, word));
+        }
+        let joined = match segments.as_slice() {
+            [] => return None,
+            [only] => *only,
+            _ => digest(key, &all),
+        };
+        Some(Words { segments, joined })
     }
 
     /// Whether it is one word, as a title is, which has no folder before it.
@@ -87,6 +123,11 @@ impl Words {
             || (folder.segments.len() > 1 && below(&self.segments, &tail(&folder.segments)))
             || below(&tail(&self.segments), &folder.segments)
     }
+}
+
+fn without_ending<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
+    let (bare, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    end.eq_ignore_ascii_case(ending).then_some(bare)
 }
 
 fn digest(key: &DigestKey, word: &str) -> Digest {
@@ -139,6 +180,38 @@ mod tests {
         }
         let mapped = Words::of(&KEY, "notes/a-b.md").unwrap();
         assert!(words("a/b").may_meet(&mapped) && words("a: b").may_meet(&mapped));
+    }
+
+    #[test]
+    fn ascii_names_as_all_others() {
+        let slow = |name: &str| {
+            let name = name.trim().to_lowercase();
+            let mut name = name.as_str();
+            while let Some(bare) = name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")) {
+                name = bare;
+            }
+            let (mut segments, mut all) = (Vec::new(), String::new());
+            for segment in name.split(['/', '\\']).filter(|segment| !matches!(*segment, "" | ".")) {
+                let segment = segment.replace([':', '<', '>', '"', '|', '?', '*'], "-");
+                let slug = permalink::of_path(&format!("{segment}.md"), None)?;
+                let word: String = slug.chars().filter(char::is_ascii_alphanumeric).collect();
+                if word.is_empty() {
+                    return None;
+                }
+                segments.push(digest(&KEY, &word));
+                all.push_str(&word);
+            }
+            (!segments.is_empty()).then(|| Words { segments, joined: digest(&KEY, &all) })
+        };
+        let parts =
+            ["a", "B c", "x.md", "y.MD", "..", ".", "", "--", "v1.0", "it's", "a:b", "Z.markdown", "...", " q ", "\t"];
+        for one in parts {
+            for two in parts {
+                for name in [format!("{one}/{two}"), format!("{one}{two}"), format!("{one}\\{two}.md")] {
+                    assert_eq!(Words::of(&KEY, &name), slow(&name), "{name:?}");
+                }
+            }
+        }
     }
 
     #[test]

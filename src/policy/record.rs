@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::digest::{Digest, DigestKey};
-use super::memory::{Memory, Order, Removed, Written};
+use super::memory::{Memory, News, Order, Removed, Written};
 use super::names::Words;
 use super::target::{FilePath, Keys, Named, Target};
 use super::turn::WriteRequest;
@@ -31,24 +31,21 @@ impl Renamed {
         }
     }
 
-    /// Tells it to the memory of another session's turn.
-    pub(super) fn tell_other(self, memory: &mut Memory) {
+    /// Tells it to the other sessions: a name by which one of them knows a note may be another note's from here on.
+    pub(super) fn spread(self, news: &mut News) {
         match self {
-            Renamed::Removed => memory.removed_elsewhere(),
-            other => other.tell(memory),
+            Renamed::Created => news.created(),
+            Renamed::Note(path) => news.edited(path),
+            Renamed::Any => news.retitled(),
+            Renamed::Removed => news.removed(),
         }
-        memory.captured();
     }
 }
 
 /// What a write that was done, or may have been, did to the names of notes. Replaced text can be a title or a permalink, a first
 /// heading that changes takes the title with it, and content can set a permalink.
-pub(super) fn renamed(keys: &Keys<'_>, write: &WriteRequest, named: &Named, outcome: Outcome) -> Option<Renamed> {
-    let of_target = match &write.target {
-        Target::Path(path) => Some(path.as_str()),
-        _ => None,
-    };
-    let path = named.file_path.as_deref().or(of_target).map(|path| keys.file_path(path));
+/// `path` is the note's, where it is known.
+pub(super) fn renamed(write: &WriteRequest, path: Option<FilePath>, outcome: Outcome) -> Option<Renamed> {
     match write.known {
         Some(Known::WriteNote) if outcome == Outcome::Succeeded && !write.replaces => Some(Renamed::Created),
         Some(Known::WriteNote | Known::EditNote) if outcome == Outcome::Succeeded => {
@@ -76,7 +73,13 @@ pub(super) fn written(write: &WriteRequest) -> Written {
 }
 
 /// The same with what the result named.
-pub(super) fn named_in(keys: &Keys<'_>, mut written: Written, named: &Named, notes: &[Digest]) -> Written {
+pub(super) fn named_in(
+    keys: &Keys<'_>,
+    mut written: Written,
+    named: &Named,
+    file: Option<FilePath>,
+    notes: &[Digest],
+) -> Written {
     let Some(path) = named.file_path.as_deref() else { return written };
     let words = |name: &str| Words::of(keys.key, name);
     let (own, permalink) = (words(path), named.permalink.as_deref().map(words));
@@ -88,8 +91,11 @@ pub(super) fn named_in(keys: &Keys<'_>, mut written: Written, named: &Named, not
     written.in_project = named.project.as_deref().and_then(words);
     // What the identifier was is of no account where it may have been an external id.
     written.names.retain(Option::is_some);
-    written.names.extend(names(keys.key, named));
-    written.path = Some(keys.file_path(path));
+    written.names.reserve_exact(3);
+    written.names.push(own);
+    written.names.extend(permalink);
+    written.names.extend(named.title.as_deref().map(words));
+    written.path = file;
     written.permalink = named.permalink.as_deref().map(|permalink| keys.permalink(permalink.as_bytes()));
     written.notes = notes.to_vec();
     written

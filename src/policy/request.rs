@@ -84,6 +84,13 @@ impl WriteRequest {
 
 /// What an identifier may reach.
 fn identity(key: &DigestKey, identifier: &Text<'_>) -> Named {
+    if let Some(stripped) = identifier.stripped_ascii() {
+        let plain = stripped.strip_prefix(b"memory://").unwrap_or(stripped);
+        return Named {
+            permalink: Keys { key, current: None }.permalink(plain),
+            words: if may_be_id(identifier) { None } else { Words::of_identifier(key, identifier) },
+        };
+    }
     let points: Vec<CodePoint> = identifier.code_points().collect();
     let stripped = python::strip(&points);
     let url: Vec<CodePoint> = "memory://".chars().map(CodePoint::from).collect();
@@ -97,10 +104,16 @@ fn identity(key: &DigestKey, identifier: &Text<'_>) -> Named {
 /// Whether an identifier, a path or a query may route the call to another project: by a `memory://` URL, and of a read by a
 /// plain one with a slash too.
 fn routes(given: &Given, read: bool) -> bool {
-    ["identifier", "path", "query", "url", "id"].iter().filter_map(|name| given.text(name)).any(|text| {
-        let points: Vec<CodePoint> = text.code_points().collect();
-        let stripped = Text::from_code_points(python::strip(&points).iter().copied());
-        let bytes = stripped.as_bytes();
+    let routes = |bytes: &[u8]| {
         bytes.starts_with(b"memory://") || (read && bytes.contains(&b'/')) || bytes.windows(2).any(|pair| pair == b"::")
+    };
+    ["identifier", "path", "query", "url", "id"].iter().filter_map(|name| given.text(name)).any(|text| {
+        text.stripped_ascii().map_or_else(
+            || {
+                let points: Vec<CodePoint> = text.code_points().collect();
+                routes(Text::from_code_points(python::strip(&points).iter().copied()).as_bytes())
+            },
+            routes,
+        )
     })
 }

@@ -127,8 +127,14 @@ impl ProjectKey {
                 into.bytes(b"words");
                 into.text(words);
             }
-            ProjectKey::Slug(slug) => into.bytes(format!("slug {slug}").as_bytes()),
-            ProjectKey::Current(switches) => into.bytes(format!("current {switches}").as_bytes()),
+            ProjectKey::Slug(slug) => {
+                into.bytes(b"slug");
+                into.bytes(slug.as_bytes());
+            }
+            ProjectKey::Current(switches) => {
+                into.bytes(b"current");
+                into.bytes(&switches.to_le_bytes());
+            }
         }
     }
 }
@@ -176,6 +182,13 @@ impl Named {
     pub(super) fn is_reached_by(&self, key: &DigestKey, identifier: &Text<'_>) -> bool {
         let path = self.file_path.as_deref();
         if may_be_id(identifier) || path.is_some_and(|path| identifier.as_str() == Some(path)) {
+            return true;
+        }
+        // The permalink as it stands is what the server looks up first.
+        if self.permalink.as_deref().is_some_and(|permalink| {
+            let has_words = |segment: &str| segment.bytes().any(|byte| byte.is_ascii_alphanumeric());
+            identifier.as_str() == Some(permalink) && is_own_name(permalink) && permalink.split('/').all(has_words)
+        }) {
             return true;
         }
         let points: Vec<CodePoint> = identifier.code_points().collect();
@@ -293,6 +306,12 @@ pub(super) struct FilePath {
 
 /// Whether a permalink is written so that the server looks it up as it stands: no wrapping, no URL, no outer space.
 fn is_own_name(permalink: &str) -> bool {
+    // The usual permalink: words that are no external id.
+    let words = |byte: u8| byte.is_ascii_alphanumeric() || b"-_/".contains(&byte);
+    let digits = permalink.bytes().filter(|byte| *byte != b'-').count();
+    if permalink.bytes().all(words) && digits != 32 && !permalink.split('/').any(str::is_empty) {
+        return true;
+    }
     let note = KnownNote { file_path: "", permalink: Some(permalink), title: None, project: None };
     permalink.trim() == permalink
         && !permalink.contains([':', '[', ']', '|'])
@@ -302,9 +321,20 @@ fn is_own_name(permalink: &str) -> bool {
 /// Whether a read and an edit resolve an identifier alike. Where the server's index does not have the one, an edit looks for
 /// a file of that name, which takes a backslash for a slash and a slash in front for none.
 pub(super) fn is_resolved_alike(identifier: &Text<'_>) -> bool {
+    if let Some(given) = identifier.stripped_ascii() {
+        return !given.contains(&b'\\') && given.first() != Some(&b'/');
+    }
     let points: Vec<CodePoint> = identifier.code_points().collect();
     let given = python::strip(&points);
     !given.contains(&CodePoint::from('\\')) && given.first() != Some(&CodePoint::from('/'))
+}
+
+/// The keys of a note that a result named.
+pub(super) struct NamedKeys {
+    /// Its path, in each project that it is known to be in.
+    pub(super) paths: Vec<Digest>,
+    /// Its permalink as an identifier, likewise.
+    pub(super) names: Vec<Digest>,
 }
 
 /// Digests under which a turn remembers what is known of a note.
@@ -331,7 +361,9 @@ impl Keys<'_> {
             digester.bytes(path.as_bytes());
             digester.finish()
         };
-        FilePath { exact: of(path), folded: of(&path.to_lowercase()) }
+        let exact = of(path);
+        let is_folded = path.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        FilePath { exact, folded: if is_folded { exact } else { of(&path.to_lowercase()) } }
     }
 
     /// A permalink, whatever project it is in.
@@ -355,21 +387,18 @@ impl Keys<'_> {
         projects
     }
 
-    /// What a result proves by naming a note: its path, in each project that it is known to be in.
-    pub(super) fn notes(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> Vec<Digest> {
-        let Some(path) = named.file_path.as_deref() else { return Vec::new() };
+    /// What a result proves by naming a note: its path, in each project that it is known to be in; and the identifier under
+    /// which it is found, likewise: the server looks a permalink up before anything else, and it is unique.
+    pub(super) fn named(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> NamedKeys {
         let projects = self.projects(named, arguments, own);
-        projects.iter().map(|project| self.of("path", path.as_bytes(), project)).collect()
-    }
-
-    /// The identifier under which a named note is found: the server looks a permalink up before anything else, and it is
-    /// unique.
-    pub(super) fn own_names(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> Vec<Digest> {
-        let Some(permalink) = named.permalink.as_deref().filter(|permalink| is_own_name(permalink)) else {
-            return Vec::new();
+        let of = |kind: &str, name: Option<&str>| {
+            let keys = |name: &str| projects.iter().map(|project| self.of(kind, name.as_bytes(), project)).collect();
+            name.map_or_else(Vec::new, keys)
         };
-        let projects = self.projects(named, arguments, own);
-        projects.iter().map(|project| self.of("identifier", permalink.as_bytes(), project)).collect()
+        NamedKeys {
+            paths: of("path", named.file_path.as_deref()),
+            names: of("identifier", named.permalink.as_deref().filter(|permalink| is_own_name(permalink))),
+        }
     }
 
     /// What proves that the note at a path is known.

@@ -1,8 +1,8 @@
 //! What one turn has earned: its classification, its lookups and what it knows of notes, and the calls that are still open.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
-use super::memory::{Memory, Subject};
+use super::memory::{Memory, News, Subject};
 use super::target::{ProjectArguments, Target};
 use super::{CallId, TurnId};
 use crate::note::text::Text;
@@ -182,9 +182,10 @@ pub(super) struct Turn {
     succeeded: Option<u32>,
     failed: bool,
     running: usize,
-    open: BTreeMap<CallId, Followed>,
-    /// What is known of the notes of each server, by its index.
-    memories: BTreeMap<u16, Memory>,
+    /// By the numbers of the calls, which ascend as calls are judged.
+    open: VecDeque<(CallId, Followed)>,
+    /// What is known of the notes of each server, by its index. There are few, and most turns know one or none.
+    memories: Vec<(u16, Box<Memory>)>,
 }
 
 impl Turn {
@@ -196,8 +197,8 @@ impl Turn {
             succeeded: None,
             failed: false,
             running: 0,
-            open: BTreeMap::new(),
-            memories: BTreeMap::new(),
+            open: VecDeque::new(),
+            memories: Vec::new(),
         }
     }
 
@@ -233,27 +234,54 @@ impl Turn {
         self.open.len()
     }
 
-    /// What the turn knows of the notes of a server.
-    pub(super) fn memory(&mut self, server: u16) -> &mut Memory {
-        self.memories.entry(server).or_default()
+    /// What the turn knows of the notes of a server, all that happened elsewhere heard.
+    pub(super) fn memory(&mut self, server: u16, news: &News) -> &mut Memory {
+        let at = self.memories.iter().position(|(of, _)| *of == server).unwrap_or_else(|| {
+            self.memories.reserve_exact(1);
+            self.memories.push((server, Box::default()));
+            self.memories.len() - 1
+        });
+        #[allow(clippy::indexing_slicing, reason = "it was found or put there")]
+        let (_, memory) = &mut self.memories[at];
+        memory.hear(news);
+        memory
     }
 
     /// Follows a call to its result.
     pub(super) fn follow(&mut self, id: CallId, call: Followed) {
         while self.open.len() >= MAX_OPEN {
-            let Some((oldest, _)) = self.open.first_key_value() else { break };
+            let Some((oldest, _)) = self.open.front() else { break };
             self.take(*oldest);
         }
         self.running += usize::from(call.open.is_lookup());
-        self.open.insert(id, call);
+        match self.open.back() {
+            Some((last, _)) if *last >= id => match self.place(id) {
+                Ok(at) => drop(std::mem::replace(&mut self.open[at], (id, call))),
+                Err(at) => self.open.insert(at, (id, call)),
+            },
+            _ => self.open.push_back((id, call)),
+        }
     }
 
     /// Follows a call no more.
     pub(super) fn take(&mut self, id: CallId) -> Option<Followed> {
-        let call = self.open.remove(&id)?;
+        let at = self.place(id).ok()?;
+        let (_, call) = self.open.remove(at)?;
         self.running -= usize::from(call.open.is_lookup());
-        self.memory(call.server).stop(id);
+        if let Some((_, memory)) = self.memories.iter_mut().find(|(of, _)| *of == call.server) {
+            memory.stop(id);
+        }
         Some(call)
+    }
+
+    /// Where a call is among the open ones, or would be. The last is looked at first: most results are of it.
+    fn place(&self, id: CallId) -> Result<usize, usize> {
+        match self.open.back() {
+            None => Err(0),
+            Some((last, _)) if *last == id => Ok(self.open.len() - 1),
+            Some((last, _)) if *last < id => Err(self.open.len()),
+            Some(_) => self.open.binary_search_by_key(&id, |(of, _)| *of),
+        }
     }
 
     /// A lookup succeeded, and its result arrived in this step. The model sees it with the next one, which for a lookup
