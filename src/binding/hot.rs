@@ -219,10 +219,14 @@ fn flat(env: sys::napi_env, value: sys::napi_value) -> Result<Json> {
 /// UTF-16.
 fn text(env: sys::napi_env, value: sys::napi_value) -> Result<Text<'static>> {
     let (bytes, _) = utf8(env, value, usize::MAX)?;
-    if !bytes.is_ascii() && bytes.windows(3).any(|three| three == [0xEF, 0xBF, 0xBD]) {
+    let bytes = match Text::from_ascii(bytes) {
+        Ok(text) => return Ok(text),
+        Err(bytes) => bytes,
+    };
+    if bytes.windows(3).any(|three| three == [0xEF, 0xBF, 0xBD]) {
         return utf16(env, value);
     }
-    Ok(String::from_utf8(bytes).map_or_else(|_| utf16(env, value), |text| Ok(Text::from(text)))?)
+    String::from_utf8(bytes).map_or_else(|_| utf16(env, value), |text| Ok(Text::from(text)))
 }
 
 fn utf16(env: sys::napi_env, value: sys::napi_value) -> Result<Text<'static>> {

@@ -46,10 +46,20 @@ impl From<String> for Text<'static> {
 }
 
 impl Text<'static> {
+    /// Bytes that are ASCII.
+    ///
+    /// # Errors
+    ///
+    /// The bytes, where they are not.
+    pub fn from_ascii(bytes: Vec<u8>) -> Result<Self, Vec<u8>> {
+        if bytes.is_ascii() { Ok(Text { wtf8: Cow::Owned(bytes) }) } else { Err(bytes) }
+    }
+
     /// Reads UTF-16 code units; surrogate pairs become one code point, lone surrogates stay what they are.
     #[must_use]
     pub fn from_utf16(units: &[u16]) -> Self {
-        if let Some(ascii) = units.iter().map(|unit| u8::try_from(*unit).ok().filter(u8::is_ascii)).collect() {
+        if units.iter().all(|unit| *unit < 0x80) {
+            let ascii = units.iter().map(|unit| u8::try_from(*unit).unwrap_or_default()).collect();
             return Text { wtf8: Cow::Owned(ascii) };
         }
         let mut wtf8 = Vec::with_capacity(units.len() + units.len() / 8);

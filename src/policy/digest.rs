@@ -40,7 +40,7 @@ impl Digest {
 }
 
 /// Bytes that are gathered before the hash function is called: most values are short, and a call costs more than they do.
-const GATHERED: usize = 192;
+const GATHERED: usize = 64;
 
 /// Takes values in, each with its kind and length, so that no two sequences of values are taken in as the same bytes.
 pub(crate) struct Digester {

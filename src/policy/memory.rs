@@ -3,6 +3,8 @@
 //! Everything is held as keyed digests with the order in which it was learnt. All of it goes with the turn.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry as MapEntry;
+use std::sync::Arc;
 
 mod entry;
 mod news;
@@ -12,7 +14,7 @@ use super::digest::Digest;
 use super::names::Words;
 use super::spread::Table;
 use super::target::FilePath;
-pub(super) use entry::{Before, Known, Named, Removed, Subject, Written};
+pub(super) use entry::{Before, Known, Named, Names, Removed, Subject, Written};
 use entry::{ByPermalink, Entry, Gone, Same, Seen, Times};
 pub(super) use news::News;
 
@@ -50,7 +52,7 @@ pub(super) struct Memory {
     /// When the note at a path, in whatever project, was last edited or overwritten.
     last_edit: Table<Digest, Order>,
     /// The names by which notes are known, by their paths.
-    names: Table<Digest, (FilePath, Vec<Option<Words>>)>,
+    names: Table<Digest, (FilePath, Arc<Names>)>,
     gone: Vec<Gone>,
     gone_overflow: Option<Order>,
     /// The last move, delete or project call that was done.
@@ -180,6 +182,11 @@ impl Memory {
         self.titles = self.identifiers;
     }
 
+    /// Whether any note was deleted or moved away.
+    pub(super) fn has_gone(&self) -> bool {
+        !self.gone.is_empty() || self.gone_overflow.is_some()
+    }
+
     /// When a note that a path or an identifier may mean was last deleted or moved away; 0 if none was.
     pub(super) fn gone(&self, path: Option<FilePath>, name: Option<&Words>) -> Order {
         let overflow = self.gone_overflow.unwrap_or_default();
@@ -222,13 +229,21 @@ impl Memory {
     }
 
     /// The note at this path is known by these names.
-    pub(super) fn name(&mut self, path: FilePath, names: impl IntoIterator<Item = Option<Words>>) {
-        let full = self.names.len() >= REMEMBERED_MAX && !self.names.contains_key(&path.exact);
-        if !full {
-            let (_, known) = self.names.entry(path.exact).or_insert_with(|| (path, Vec::new()));
-            known.extend(names);
-            known.dedup();
-            known.truncate(NAMES_MAX);
+    pub(super) fn name(&mut self, path: FilePath, names: &Arc<Names>) {
+        let full = self.names.len() >= REMEMBERED_MAX;
+        match self.names.entry(path.exact) {
+            MapEntry::Occupied(mut entry) => {
+                let (_, known) = entry.get_mut();
+                let known = Arc::make_mut(known);
+                known.extend(names.iter().cloned());
+                known.dedup();
+                known.truncate(NAMES_MAX);
+            }
+            MapEntry::Vacant(entry) => {
+                if !full {
+                    entry.insert((path, Arc::clone(names)));
+                }
+            }
         }
     }
 
@@ -262,10 +277,16 @@ impl Memory {
 
     /// Whether this very write was made before. The last one like it counts; `read` are the keys under which reading the
     /// target, or finding it absent, settles an unknown outcome.
-    pub(super) fn before(&self, subject: &Subject, read: &Known, step: u32) -> Before {
+    pub(super) fn before(&self, subject: &Subject, read: &dyn Fn() -> Known, step: u32) -> Before {
         let same = |(_, effect, _): &&(CallId, Digest, Box<Entry>)| *effect == subject.effect;
         let under_way = self.running.iter().filter(same).map(|(.., entry)| entry);
         let done = self.written.get(&subject.effect);
+        // Nearly every write is another one than those before.
+        let mut under_way = under_way.peekable();
+        if done.is_none() && under_way.peek().is_none() {
+            return Before::No;
+        }
+        let read = &read();
         for entry in under_way.chain(done.into_iter().flatten().rev()) {
             match (self.same(entry, subject, &read.identifier), entry.done) {
                 (Same::Yes, true) => return if self.in_force(entry) { Before::Done } else { Before::No },

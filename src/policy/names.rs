@@ -35,7 +35,7 @@ impl Words {
     /// The words of a path, a permalink or a title. `None`: not proven.
     pub(super) fn of(key: &DigestKey, name: &str) -> Option<Words> {
         if name.is_ascii() {
-            return Words::of_ascii(key, name);
+            return Words::of_ascii(&mut |word| digest(key, word), name);
         }
         let name = name.trim().to_lowercase();
         let mut name = name.as_str();
@@ -60,7 +60,7 @@ impl Words {
     }
 
     /// The same of an ASCII name, of which the slug rule leaves the letters and digits.
-    fn of_ascii(key: &DigestKey, name: &str) -> Option<Words> {
+    fn of_ascii(digest: &mut dyn FnMut(&str) -> Digest, name: &str) -> Option<Words> {
         let mut name = name.trim();
         while let Some(bare) = without_ending(name, ".md").or_else(|| without_ending(name, ".markdown")) {
             name = bare;
@@ -76,12 +76,12 @@ impl Words {
             }
             all.extend(segment.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
             let word = all.get(start..).filter(|word| !word.is_empty())?;
-            segments.push(digest(key, word));
+            segments.push(digest(word));
         }
         let joined = match segments.as_slice() {
             [] => return None,
             [only] => *only,
-            _ => digest(key, &all),
+            _ => digest(&all),
         };
         Some(Words { segments, joined })
     }
@@ -122,6 +122,34 @@ impl Words {
         below(&self.segments, &folder.segments)
             || (folder.segments.len() > 1 && below(&self.segments, &tail(&folder.segments)))
             || below(&tail(&self.segments), &folder.segments)
+    }
+}
+
+/// The words of several names of one note, which are mostly the same: each is digested once.
+#[derive(Default)]
+pub(super) struct KnownWords {
+    text: String,
+    words: Vec<(std::ops::Range<usize>, Digest)>,
+}
+
+impl KnownWords {
+    pub(super) fn of(&mut self, key: &DigestKey, name: &str) -> Option<Words> {
+        if !name.is_ascii() {
+            return Words::of(key, name);
+        }
+        Words::of_ascii(&mut |word| self.digest(key, word), name)
+    }
+
+    fn digest(&mut self, key: &DigestKey, word: &str) -> Digest {
+        let known = self.words.iter().find(|(at, _)| self.text.get(at.clone()) == Some(word));
+        if let Some((_, known)) = known {
+            return *known;
+        }
+        let made = digest(key, word);
+        let start = self.text.len();
+        self.text.push_str(word);
+        self.words.push((start..self.text.len(), made));
+        made
     }
 }
 
@@ -203,12 +231,14 @@ mod tests {
             }
             (!segments.is_empty()).then(|| Words { segments, joined: digest(&KEY, &all) })
         };
+        let mut known = KnownWords::default();
         let parts =
             ["a", "B c", "x.md", "y.MD", "..", ".", "", "--", "v1.0", "it's", "a:b", "Z.markdown", "...", " q ", "\t"];
         for one in parts {
             for two in parts {
                 for name in [format!("{one}/{two}"), format!("{one}{two}"), format!("{one}\\{two}.md")] {
                     assert_eq!(Words::of(&KEY, &name), slow(&name), "{name:?}");
+                    assert_eq!(known.of(&KEY, &name), slow(&name), "{name:?}");
                 }
             }
         }

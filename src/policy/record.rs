@@ -1,9 +1,11 @@
 //! What a write does to what is known of notes: as which write it is remembered, and whose names it changes.
 
+use std::sync::Arc;
+
 use super::Outcome;
 use super::digest::{Digest, DigestKey};
 use super::memory::{Memory, News, Order, Removed, Written};
-use super::names::Words;
+use super::names::{KnownWords, Words};
 use super::target::{FilePath, Keys, Named, Target};
 use super::turn::WriteRequest;
 use crate::tool::Known;
@@ -66,7 +68,7 @@ pub(super) fn written(write: &WriteRequest) -> Written {
         path: None,
         notes: Vec::new(),
         permalink: None,
-        names: write.subject.identifier.iter().map(|named| named.words.clone()).collect(),
+        names: Arc::new(write.subject.identifier.iter().map(|named| named.words.clone()).collect()),
         titled: false,
         in_project: None,
     }
@@ -81,20 +83,19 @@ pub(super) fn named_in(
     notes: &[Digest],
 ) -> Written {
     let Some(path) = named.file_path.as_deref() else { return written };
-    let words = |name: &str| Words::of(keys.key, name);
-    let (own, permalink) = (words(path), named.permalink.as_deref().map(words));
+    let mut known = KnownWords::default();
+    let mut words = |name: &str| known.of(keys.key, name);
+    let (own, permalink) = (words(path), named.permalink.as_deref().map(&mut words));
     // An identifier of one word that is neither the path nor the permalink is the title, since nothing else is left.
     let is_title = written.names.first().and_then(Option::as_ref).is_some_and(|identifier| {
         identifier.is_single() && !identifier.reach(own.as_ref(), permalink.as_ref().and_then(Option::as_ref))
     });
     written.titled = named.title.is_some() || is_title;
-    written.in_project = named.project.as_deref().and_then(words);
+    written.in_project = named.project.as_deref().and_then(&mut words);
     // What the identifier was is of no account where it may have been an external id.
-    written.names.retain(Option::is_some);
-    written.names.reserve_exact(3);
-    written.names.push(own);
-    written.names.extend(permalink);
-    written.names.extend(named.title.as_deref().map(words));
+    let given = written.names.iter().filter(|name| name.is_some()).cloned();
+    let title = named.title.as_deref().map(words);
+    written.names = Arc::new(given.chain([own]).chain(permalink).chain(title).collect());
     written.path = file;
     written.permalink = named.permalink.as_deref().map(|permalink| keys.permalink(permalink.as_bytes()));
     written.notes = notes.to_vec();
@@ -104,7 +105,8 @@ pub(super) fn named_in(
 /// Every name that a result has for its note.
 pub(super) fn names(key: &DigestKey, named: &Named) -> Vec<Option<Words>> {
     let all = [named.file_path.as_deref(), named.permalink.as_deref(), named.title.as_deref()];
-    all.into_iter().flatten().map(|name| Words::of(key, name)).collect()
+    let mut known = KnownWords::default();
+    all.into_iter().flatten().map(|name| known.of(key, name)).collect()
 }
 
 /// When the note of an edit, or one of its names, was last deleted or moved away.

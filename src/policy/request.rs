@@ -5,7 +5,7 @@ use super::memory::{Named, Subject};
 use super::names::{Words, may_be_id};
 use super::target::{Keys, ProjectArguments, Target};
 use super::turn::{ReadRequest, WriteRequest};
-use crate::argument::given::{Given, Json};
+use crate::argument::given::{Entry, Given, Held, Json};
 use crate::evidence::proof_of;
 use crate::note::python;
 use crate::note::text::{CodePoint, Text};
@@ -55,6 +55,7 @@ impl WriteRequest {
         // A project call is about a project: all its arguments are what it does.
         let skip = if matches!(target, Target::None) { &[][..] } else { TARGET };
         let projects = ProjectArguments::of(given);
+        let routed = routes(given, false);
         let is_project_call = matches!(tool.known, Some(Known::CreateMemoryProject | Known::DeleteProject));
         WriteRequest {
             known: tool.known,
@@ -75,8 +76,8 @@ impl WriteRequest {
                 _ => false,
             },
             directory: given.bool("is_directory").may_be_true(false),
-            switches: is_project_call || projects.routed() || routes(given, false),
-            routed: routes(given, false),
+            switches: is_project_call || projects.routed() || routed,
+            routed,
             projects,
         }
     }
@@ -107,7 +108,11 @@ fn routes(given: &Given, read: bool) -> bool {
     let routes = |bytes: &[u8]| {
         bytes.starts_with(b"memory://") || (read && bytes.contains(&b'/')) || bytes.windows(2).any(|pair| pair == b"::")
     };
-    ["identifier", "path", "query", "url", "id"].iter().filter_map(|name| given.text(name)).any(|text| {
+    let named = |entry: &Entry<'_>| {
+        entry.family.is_some_and(|family| matches!(family.name, "identifier" | "path" | "query" | "url" | "id"))
+    };
+    given.entries().filter(named).any(|entry| {
+        let Held::Open(Json::Text(text)) = entry.held else { return false };
         text.stripped_ascii().map_or_else(
             || {
                 let points: Vec<CodePoint> = text.code_points().collect();

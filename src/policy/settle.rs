@@ -1,5 +1,7 @@
 //! What follows from a result: for lookups, for what the turn knows of notes, and for the connection's project.
 
+use std::sync::Arc;
+
 use super::digest::DigestKey;
 use super::guards::known_by;
 use super::memory::{Known as KnownBy, Memory};
@@ -136,7 +138,7 @@ fn settle_read(
                 let NamedKeys { paths, names: own_names } = keys.named(&named, &read.projects, own);
                 proven = paths;
                 if let Some(file) = file {
-                    memory.name(file, names(keys.key, &named));
+                    memory.name(file, &Arc::new(names(keys.key, &named)));
                     memory.prove_permalink(own_names, file, true, step);
                 }
             }
@@ -209,7 +211,9 @@ fn settle_write(
     match outcome {
         Outcome::Succeeded => {
             if !write.switches && !place.was_switched && place.keys.current.is_some() {
-                connection.own = named.project_slug().or(connection.own.take());
+                if let Some(slug) = named.project_slug().filter(|slug| connection.own.as_deref() != Some(*slug)) {
+                    connection.own = Some(slug.to_owned());
+                }
             }
             // What nobody knows counts as done, as its flag says, and proves nothing.
             let proves = finding.known.then(|| arrival.answer.value());
@@ -253,7 +257,7 @@ fn done(memory: &mut Memory, connection: &Connection, place: &Place<'_>, write: 
     let NamedKeys { paths: notes, names: own_names } = keys.named(&named, &write.projects, own);
     let record = named_in(&keys, written(write), &named, file, &notes);
     if let Some(path) = record.path.filter(|_| write.known != Some(Known::DeleteNote)) {
-        memory.name(path, record.names.iter().cloned());
+        memory.name(path, &record.names);
     }
     match write.known {
         Some(Known::WriteNote) => {
@@ -334,10 +338,6 @@ fn is_refusal(value: Value<'_>) -> bool {
 
 fn named(finding: &Finding<'_>) -> Named {
     let own = |text: Option<&str>| text.map(str::to_owned);
-    Named {
-        file_path: own(finding.named.file_path),
-        permalink: own(finding.named.permalink),
-        title: own(finding.named.title),
-        project: own(finding.named.project),
-    }
+    let evidence::Named { file_path, permalink, title, project } = finding.named;
+    Named::new(own(file_path), own(permalink), own(title), own(project))
 }

@@ -1,7 +1,10 @@
 //! Which note a call is about, as far as its arguments say, and in which project.
 
+use std::cell::OnceCell;
+
 use super::digest::{Digest, DigestKey, Digester};
 use super::names::{Words, may_be_id};
+use crate::argument::Role;
 use crate::argument::given::Given;
 use crate::note::identifier::{KnownNote, Relation, as_reference, relation};
 use crate::note::path::{NotePath, note_path};
@@ -20,6 +23,9 @@ pub(super) struct ProjectArguments {
 
 impl ProjectArguments {
     pub(super) fn of(given: &Given) -> ProjectArguments {
+        if !given.entries().any(|entry| entry.family.is_some_and(|family| family.role == Role::Project)) {
+            return ProjectArguments::default();
+        }
         let named = |text: &&Text<'static>| text.code_points().any(|point| !python::is_space(point));
         let text = |name| given.text(name).filter(named).cloned();
         ProjectArguments { project: text("project"), id: text("project_id"), workspace: text("workspace") }
@@ -150,20 +156,41 @@ pub struct Named {
     pub title: Option<String>,
     /// The project's name, from the lines under a write's heading.
     pub project: Option<String>,
+    /// The slug of the file path, once it was asked for.
+    own_slug: OnceCell<Option<String>>,
+    /// The slug of the project, likewise.
+    its_project: OnceCell<Option<String>>,
 }
 
 impl Named {
+    /// A note with these names.
+    #[must_use]
+    pub fn new(
+        file_path: Option<String>,
+        permalink: Option<String>,
+        title: Option<String>,
+        project: Option<String>,
+    ) -> Named {
+        Named { file_path, permalink, title, project, ..Named::default() }
+    }
+
     /// The slug of the project that the server says it used.
-    pub(super) fn project_slug(&self) -> Option<String> {
-        project_slug(self.project.as_deref()?)
+    pub(super) fn project_slug(&self) -> Option<&str> {
+        let name = self.project.as_deref()?;
+        self.its_project.get_or_init(|| project_slug(name)).as_deref()
+    }
+
+    /// The slug of the file path, which is the permalink that the note gets by itself.
+    fn own_slug(&self) -> Option<&str> {
+        let path = self.file_path.as_deref()?;
+        self.own_slug.get_or_init(|| permalink::of_path(path, None)).as_deref()
     }
 
     /// What stands before the file path's own slug in the permalink. It looks like the project's slug, but content can set
     /// any permalink.
     fn prefix(&self) -> Option<&str> {
         let permalink = self.permalink.as_deref()?;
-        let own = permalink::of_path(self.file_path.as_deref()?, None)?;
-        permalink.strip_suffix(own.as_str())?.strip_suffix('/').filter(|prefix| !prefix.is_empty())
+        permalink.strip_suffix(self.own_slug()?)?.strip_suffix('/').filter(|prefix| !prefix.is_empty())
     }
 
     /// Whether the permalink is not the path's own but a numbered one, as the server makes them for a second note of one
@@ -172,9 +199,9 @@ impl Named {
         let Some(permalink) = self.permalink.as_deref() else { return false };
         let Some((_, number)) = permalink.rsplit_once('-') else { return false };
         let numbered = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-        let own = self.file_path.as_deref().and_then(|path| permalink::of_path(path, None));
-        let is_own = own.is_some_and(|own| permalink == own || permalink.ends_with(&format!("/{own}")));
-        numbered && !is_own
+        let is_own =
+            |own: &str| permalink.strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+        numbered && !self.own_slug().is_some_and(is_own)
     }
 
     /// Whether the server reaches this note by the identifier itself, so that an edit with the same identifier reaches it
@@ -380,7 +407,7 @@ impl Keys<'_> {
         let mut projects = arguments.keys(self.current);
         // Whatever project the call went to is the current one now.
         projects.extend(self.current.map(ProjectKey::Current));
-        projects.extend(named.project_slug().map(ProjectKey::Slug));
+        projects.extend(named.project_slug().map(|slug| ProjectKey::Slug(slug.to_owned())));
         if !arguments.routed() && own.is_some() && named.prefix() == own {
             projects.extend(own.map(|own| ProjectKey::Slug(own.to_owned())));
         }

@@ -1,5 +1,7 @@
 //! What the memory holds one by one, and what it is asked with.
 
+use std::sync::Arc;
+
 use super::super::digest::Digest;
 use super::super::names::Words;
 use super::super::target::{FilePath, Project};
@@ -41,6 +43,9 @@ pub(super) struct ByPermalink {
     pub(super) exact: bool,
 }
 
+/// Names of one note; `None` for one whose words are not proven.
+pub(in crate::policy) type Names = Vec<Option<Words>>;
+
 /// What a write did, or may have done.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Written {
@@ -52,8 +57,8 @@ pub(in crate::policy) struct Written {
     /// That path, in each project that it is known to be in.
     pub(in crate::policy) notes: Vec<Digest>,
     pub(in crate::policy) permalink: Option<Digest>,
-    /// Every name by which the note is known; `None` for one whose words are not proven.
-    pub(in crate::policy) names: Vec<Option<Words>>,
+    /// Every name by which the note is known.
+    pub(in crate::policy) names: Arc<Names>,
     /// Whether the note's title is among the names.
     pub(in crate::policy) titled: bool,
     /// The project's slug, where the answer or the call says it.

@@ -20,7 +20,7 @@ fn written(effect: u32, target: u32) -> Written {
         path: Some(path(target)),
         notes: vec![digest(target)],
         permalink: None,
-        names: Vec::new(),
+        names: Arc::default(),
         titled: false,
         in_project: None,
     }
@@ -34,7 +34,7 @@ fn before(memory: &Memory, effect: u32, target: u32) -> Before {
         identifier: None,
         adds_up: false,
     };
-    memory.before(&subject, &Known::default(), 9)
+    memory.before(&subject, &Known::default, 9)
 }
 
 fn by_path(number: u32) -> Known {
