@@ -72,6 +72,13 @@ export function textOf(value) {
   return typeof block.text === 'string' ? block.text : undefined
 }
 
+/** @param {readonly { name: string, text: string }[]} codes @param {string} code */
+function textOfCode(codes, code) {
+  const text = codes.find(entry => entry.name === code)?.text
+  if (text === undefined || text === '') throw new TypeError(`the core has no text for ${code}`)
+  return text
+}
+
 /** @param {Addon} addon */
 const constantsOf = addon => ({
   PLACE_NO_AGENT: addon.PLACE_NO_AGENT,
@@ -125,14 +132,14 @@ export class Core {
     this.#control = this.controlTool.name
     this.#prefixes = this.info.prefixes
     this.#reads = new Set(this.info.readTools)
-    const { enforcements, facts } = addon.vocabulary()
+    const { enforcements, facts, codes } = addon.vocabulary()
     this.#enforcements = enforcements
     this.#facts = facts
     this.#hashes = this.info.pathRedaction === 'hash'
     // Kept from the start: they must be there when the core is what fails.
-    this.internalErrorText = this.textOfCode('POLICY_INTERNAL_ERROR')
+    this.internalErrorText = textOfCode(codes, 'POLICY_INTERNAL_ERROR')
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
-    this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
+    this.notJudgedText = textOfCode(codes, 'CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
     this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
@@ -222,22 +229,23 @@ export class Core {
     if (list === undefined) return undefined
     list.number ??= keys.length > 0 ? number(this.addon.argumentNames(this.handle, tool, keys)) : 0
     if (list.number === 0) return undefined
+    const values = /** @type {any} */ (args)
+    for (const key of keys) if (!isFlat(values[key])) return undefined
     const { handle } = this
     const judge = this.#judgeFlat
-    const at = (/** @type {number} */ index) => /** @type {any} */ (args)[/** @type {string} */ (keys[index])]
-    for (let index = 0; index < keys.length; index += 1) if (!isFlat(at(index))) return undefined
     const names = list.number
+    const [a, b, c, d] = [keys[0] ?? '', keys[1] ?? '', keys[2] ?? '', keys[3] ?? '']
     switch (keys.length) {
       case 1:
-        return judge(handle, call, tool, where, session, turn, step, names, at(0))
+        return judge(handle, call, tool, where, session, turn, step, names, values[a])
       case 2:
-        return judge(handle, call, tool, where, session, turn, step, names, at(0), at(1))
+        return judge(handle, call, tool, where, session, turn, step, names, values[a], values[b])
       case 3:
-        return judge(handle, call, tool, where, session, turn, step, names, at(0), at(1), at(2))
+        return judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c])
       case 4:
-        return judge(handle, call, tool, where, session, turn, step, names, at(0), at(1), at(2), at(3))
+        return judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c], values[d])
       default:
-        return judge(handle, call, tool, where, session, turn, step, names, ...keys.map((_, index) => at(index)))
+        return judge(handle, call, tool, where, session, turn, step, names, ...keys.map(key => values[key]))
     }
   }
 
@@ -389,12 +397,5 @@ export class Core {
   get outside() {
     const { destructive: _, ...verdict } = this.describe(this.#outOfScope)
     return verdict
-  }
-
-  /** @param {string} code */
-  textOfCode(code) {
-    const text = this.addon.vocabulary().codes.find(entry => entry.name === code)?.text
-    if (text === undefined || text === '') throw new TypeError(`the core has no text for ${code}`)
-    return text
   }
 }

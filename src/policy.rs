@@ -13,6 +13,7 @@ mod record;
 mod replay;
 mod request;
 mod settle;
+mod small;
 mod spread;
 mod target;
 mod turn;

@@ -17,7 +17,7 @@ use napi::{JsError, JsValue as _, sys};
 use super::state::{Fault, guarded, with};
 use super::{arrival, judge_call, known};
 use crate::argument::given::{Arguments, Given, Json, Names};
-use crate::evidence::answer::{Answer, text_limit};
+use crate::evidence::answer::{Answer, beginning, text_limit};
 use crate::note::text::Text;
 use crate::tool::{Class, Known};
 
@@ -279,8 +279,8 @@ fn text_answer(env: sys::napi_env, value: Option<sys::napi_value>, limit: usize)
     let first = head.iter().find(|byte| !matches!(byte, b'\t' | b'\n' | b'\r' | b' '));
     match first {
         Some(b'{' | b'[') => {}
-        Some(_) => return Ok(Answer::Text(beginning(head, limit))),
-        None if all => return Ok(Answer::Text(beginning(head, limit))),
+        Some(_) => return Ok(Answer::Text(beginning_of(head, limit))),
+        None if all => return Ok(Answer::Text(beginning_of(head, limit))),
         None => {}
     }
     // It may be JSON, of which all must be read.
@@ -291,7 +291,7 @@ fn text_answer(env: sys::napi_env, value: Option<sys::napi_value>, limit: usize)
     }
 }
 
-fn beginning(bytes: Vec<u8>, limit: usize) -> String {
+fn beginning_of(bytes: Vec<u8>, limit: usize) -> String {
     let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    if text.len() <= limit { text } else { text.chars().take(limit).collect() }
+    if text.len() <= limit { text } else { beginning(&text, limit) }
 }

@@ -147,7 +147,7 @@ impl Answer {
                         let field = match object.get(*name)? {
                             Json::Null => return None,
                             Json::Bool(value) => AnswerField::Bool(*value),
-                            Json::String(text) => AnswerField::Text(text.chars().take(FIELD_MAX).collect()),
+                            Json::String(text) => AnswerField::Text(beginning(text, FIELD_MAX)),
                             Json::Array(items) if items.is_empty() => AnswerField::EmptyList,
                             Json::Array(_) => AnswerField::List,
                             Json::Number(_) | Json::Object(_) => AnswerField::Other,
@@ -163,7 +163,7 @@ impl Answer {
     /// fields, and nothing nested is followed, however deep it is.
     #[must_use]
     pub fn of_text(text: &str, limit: usize) -> Answer {
-        let head = |text: &str| Answer::Text(text.chars().take(limit).collect());
+        let head = |text: &str| Answer::Text(beginning(text, limit));
         match text.trim_start().chars().next() {
             Some('{') => serde_json::from_str(text).map_or_else(|_| head(text), Answer::Object),
             Some('[') => match serde_json::from_str::<[Block; 1]>(text) {
@@ -178,6 +178,14 @@ impl Answer {
             _ => head(text),
         }
     }
+}
+
+/// The first characters of a text.
+#[must_use]
+pub fn beginning(text: &str, limit: usize) -> String {
+    // As many bytes hold no more characters.
+    let end = if text.len() <= limit { None } else { text.char_indices().nth(limit) };
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text).to_owned()
 }
 
 /// One text block of a list.
@@ -260,7 +268,7 @@ impl<'de> serde::Deserialize<'de> for OneField {
             }
 
             fn visit_str<E>(self, text: &str) -> Result<OneField, E> {
-                Ok(OneField(Some(AnswerField::Text(text.chars().take(FIELD_MAX).collect()))))
+                Ok(OneField(Some(AnswerField::Text(beginning(text, FIELD_MAX)))))
             }
 
             fn visit_i64<E>(self, _: i64) -> Result<OneField, E> {

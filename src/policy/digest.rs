@@ -23,7 +23,7 @@ impl std::fmt::Debug for DigestKey {
 
 /// A digest: equal for equal meanings, and for nothing else that one could find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Digest(u128);
+pub(crate) struct Digest([u64; 2]);
 
 impl std::hash::Hash for Digest {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
@@ -33,9 +33,9 @@ impl std::hash::Hash for Digest {
 
 impl Digest {
     /// For a hash table: a digest is as good as random, and its key is not known outside.
-    #[allow(clippy::cast_possible_truncation, reason = "half of it is enough to spread")]
     const fn spread(self) -> u64 {
-        self.0 as u64
+        let Digest([spread, _]) = self;
+        spread
     }
 }
 
@@ -56,7 +56,8 @@ impl Digester {
 
     pub(crate) fn finish(mut self) -> Digest {
         self.flush();
-        Digest(self.hasher.finish128().as_u128())
+        let hash = self.hasher.finish128();
+        Digest([hash.h1, hash.h2])
     }
 
     fn flush(&mut self) {

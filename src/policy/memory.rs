@@ -3,7 +3,6 @@
 //! Everything is held as keyed digests with the order in which it was learnt. All of it goes with the turn.
 
 use std::collections::VecDeque;
-use std::collections::hash_map::Entry as MapEntry;
 use std::sync::Arc;
 
 mod entry;
@@ -12,7 +11,7 @@ mod news;
 use super::CallId;
 use super::digest::Digest;
 use super::names::Words;
-use super::spread::Table;
+use super::small::Small;
 use super::target::FilePath;
 pub(super) use entry::{Before, Known, Named, Names, Removed, Subject, Written};
 use entry::{ByPermalink, Entry, Gone, Same, Seen, Times};
@@ -37,22 +36,22 @@ pub(super) type Order = u64;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     order: Order,
-    proven: Table<Digest, Times>,
+    proven: Small<Digest, Times>,
     /// The same for identifiers that the server finds by the permalink of a note.
-    by_permalink: Table<Digest, ByPermalink>,
-    absent: Table<Digest, Order>,
+    by_permalink: Small<Digest, ByPermalink>,
+    absent: Small<Digest, Order>,
     /// What path an identifier reached.
-    reached: Table<Digest, (Order, FilePath)>,
-    written: Table<Digest, VecDeque<Box<Entry>>>,
+    reached: Small<Digest, (Order, FilePath)>,
+    written: Small<Digest, VecDeque<Box<Entry>>>,
     writes: usize,
     /// Writes under way, with what each does.
     running: Vec<(CallId, Digest, Box<Entry>)>,
-    exact: Table<(Digest, Digest), Order>,
-    last_write: Table<Digest, Order>,
+    exact: Small<(Digest, Digest), Order>,
+    last_write: Small<Digest, Order>,
     /// When the note at a path, in whatever project, was last edited or overwritten.
-    last_edit: Table<Digest, Order>,
+    last_edit: Small<Digest, Order>,
     /// The names by which notes are known, by their paths.
-    names: Table<Digest, (FilePath, Arc<Names>)>,
+    names: Small<Digest, (FilePath, Arc<Names>)>,
     gone: Vec<Gone>,
     gone_overflow: Option<Order>,
     /// The last move, delete or project call that was done.
@@ -105,7 +104,7 @@ impl Memory {
     pub(super) fn prove(&mut self, keys: impl IntoIterator<Item = Digest>, step: Option<u32>) {
         let order = self.next();
         for key in keys {
-            bounded(&mut self.proven).entry(key).or_default().add(Seen { order, step });
+            bounded(&mut self.proven).or_insert_with(key, Times::default).add(Seen { order, step });
         }
     }
 
@@ -119,9 +118,9 @@ impl Memory {
     ) {
         let order = self.next();
         for key in keys {
-            let new = ByPermalink { times: Times::default(), path, exact };
-            let known = bounded(&mut self.by_permalink).entry(key).or_insert(new);
-            if known.path.exact != path.exact || known.exact != exact {
+            let new = ByPermalink { times: Times::default(), path: path.exact, exact };
+            let known = bounded(&mut self.by_permalink).or_insert_with(key, || new);
+            if known.path != path.exact || known.exact != exact {
                 *known = new;
             }
             known.times.add(Seen { order, step });
@@ -154,7 +153,7 @@ impl Memory {
             keys.iter().filter_map(|key| self.proven.get(key)).any(|times| times.has(since, step))
         };
         let found = |known: &ByPermalink| {
-            let edited = self.last_edit.get(&known.path.exact).copied().unwrap_or_default();
+            let edited = self.last_edit.get(&known.path).copied().unwrap_or_default();
             let captured = if known.exact { 0 } else { self.captured };
             known.times.has(since.max(edited).max(captured).max(self.titles), step)
         };
@@ -221,7 +220,7 @@ impl Memory {
             self.writes = 0;
         }
         self.writes += 1;
-        let same = self.written.entry(written.effect).or_default();
+        let same = self.written.or_insert_with(written.effect, VecDeque::new);
         if same.len() >= COMPARED_MAX {
             same.pop_front();
         }
@@ -230,20 +229,16 @@ impl Memory {
 
     /// The note at this path is known by these names.
     pub(super) fn name(&mut self, path: FilePath, names: &Arc<Names>) {
-        let full = self.names.len() >= REMEMBERED_MAX;
-        match self.names.entry(path.exact) {
-            MapEntry::Occupied(mut entry) => {
-                let (_, known) = entry.get_mut();
-                let known = Arc::make_mut(known);
-                known.extend(names.iter().cloned());
-                known.dedup();
-                known.truncate(NAMES_MAX);
-            }
-            MapEntry::Vacant(entry) => {
-                if !full {
-                    entry.insert((path, Arc::clone(names)));
-                }
-            }
+        let full = self.names.len() >= REMEMBERED_MAX && self.names.get(&path.exact).is_none();
+        if full {
+            return;
+        }
+        let (_, known) = self.names.or_insert_with(path.exact, || (path, Arc::clone(names)));
+        if !Arc::ptr_eq(known, names) {
+            let known = Arc::make_mut(known);
+            known.extend(names.iter().cloned());
+            known.dedup();
+            known.truncate(NAMES_MAX);
         }
     }
 
@@ -323,7 +318,7 @@ impl Memory {
         }
         let Some(named) = subject.identifier.as_ref().filter(|_| subject.adds_up) else { return Same::No };
         if let (Some(path), Some(reached)) = (written.path, self.path_of(identifier)) {
-            return if path.exact == reached.exact { Same::Yes } else { Same::No };
+            return if path == reached.exact { Same::Yes } else { Same::No };
         }
         if written.permalink == Some(named.permalink) {
             return Same::Yes;
@@ -334,13 +329,13 @@ impl Memory {
         // One word may be a title, and a title any note's; also with the project in front.
         let titled = written.titled && entry.order > self.titles;
         let single =
-            words.is_single() || written.in_project.as_ref().is_some_and(|project| words.is_single_below(project));
+            words.is_single() || written.in_project.as_deref().is_some_and(|project| words.is_single_below(project));
         if meets || (single && !titled) { Same::Maybe } else { Same::No }
     }
 }
 
 /// A map that takes one more entry. One that is full is emptied first: what was known is not known any more.
-fn bounded<K, V>(map: &mut Table<K, V>) -> &mut Table<K, V> {
+fn bounded<K: Copy + Eq + std::hash::Hash, V>(map: &mut Small<K, V>) -> &mut Small<K, V> {
     if map.len() >= REMEMBERED_MAX {
         map.clear();
     }

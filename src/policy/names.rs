@@ -53,28 +53,35 @@ impl Words {
             if word.is_empty() {
                 return None;
             }
-            segments.push(digest(key, &word));
+            segments.push(digest(key, word.as_bytes()));
             all.push_str(&word);
         }
-        (!segments.is_empty()).then(|| Words { segments, joined: digest(key, &all) })
+        (!segments.is_empty()).then(|| Words { segments, joined: digest(key, all.as_bytes()) })
     }
 
     /// The same of an ASCII name, of which the slug rule leaves the letters and digits.
-    fn of_ascii(digest: &mut dyn FnMut(&str) -> Digest, name: &str) -> Option<Words> {
+    fn of_ascii(digest: &mut dyn FnMut(&[u8]) -> Digest, name: &str) -> Option<Words> {
         let mut name = name.trim();
         while let Some(bare) = without_ending(name, ".md").or_else(|| without_ending(name, ".markdown")) {
             name = bare;
         }
-        let parts = || name.split(['/', '\\']).filter(|segment| !matches!(*segment, "" | "."));
-        let mut segments = Vec::with_capacity(parts().count());
-        let mut all = String::with_capacity(name.len());
-        for segment in parts() {
-            let start = all.len();
-            // A name of dots has no ending for the rule, which makes a word of the one that it is given.
-            if segment.bytes().all(|byte| byte == b'.') {
-                all.push_str("md");
+        let mut segments = Vec::with_capacity(4);
+        let mut all = Vec::with_capacity(name.len() + 2);
+        for segment in name.as_bytes().split(|byte| matches!(byte, b'/' | b'\\')) {
+            if matches!(segment, b"" | b".") {
+                continue;
             }
-            all.extend(segment.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
+            let start = all.len();
+            for byte in segment {
+                match IN_WORDS.get(usize::from(*byte)) {
+                    Some(0) | None => {}
+                    Some(kept) => all.push(*kept),
+                }
+            }
+            // A name of dots has no ending for the rule, which makes a word of the one that it is given.
+            if all.len() == start && segment.iter().all(|byte| *byte == b'.') {
+                all.extend_from_slice(b"md");
+            }
             let word = all.get(start..).filter(|word| !word.is_empty())?;
             segments.push(digest(word));
         }
@@ -128,7 +135,7 @@ impl Words {
 /// The words of several names of one note, which are mostly the same: each is digested once.
 #[derive(Default)]
 pub(super) struct KnownWords {
-    text: String,
+    text: Vec<u8>,
     words: Vec<(std::ops::Range<usize>, Digest)>,
 }
 
@@ -140,14 +147,14 @@ impl KnownWords {
         Words::of_ascii(&mut |word| self.digest(key, word), name)
     }
 
-    fn digest(&mut self, key: &DigestKey, word: &str) -> Digest {
+    fn digest(&mut self, key: &DigestKey, word: &[u8]) -> Digest {
         let known = self.words.iter().find(|(at, _)| self.text.get(at.clone()) == Some(word));
         if let Some((_, known)) = known {
             return *known;
         }
         let made = digest(key, word);
         let start = self.text.len();
-        self.text.push_str(word);
+        self.text.extend_from_slice(word);
         self.words.push((start..self.text.len(), made));
         made
     }
@@ -158,10 +165,23 @@ fn without_ending<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
     end.eq_ignore_ascii_case(ending).then_some(bare)
 }
 
-fn digest(key: &DigestKey, word: &str) -> Digest {
+/// What is left of an ASCII character in a word; 0 for nothing.
+const IN_WORDS: [u8; 256] = {
+    let mut kept = [0; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            kept[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    kept
+};
+
+fn digest(key: &DigestKey, word: &[u8]) -> Digest {
     let mut digester = Digester::new(key);
     digester.bytes(b"word");
-    digester.bytes(word.as_bytes());
+    digester.bytes(word);
     digester.finish()
 }
 
@@ -226,10 +246,10 @@ mod tests {
                 if word.is_empty() {
                     return None;
                 }
-                segments.push(digest(&KEY, &word));
+                segments.push(digest(&KEY, word.as_bytes()));
                 all.push_str(&word);
             }
-            (!segments.is_empty()).then(|| Words { segments, joined: digest(&KEY, &all) })
+            (!segments.is_empty()).then(|| Words { segments, joined: digest(&KEY, all.as_bytes()) })
         };
         let mut known = KnownWords::default();
         let parts =

@@ -66,7 +66,7 @@ pub(super) fn written(write: &WriteRequest) -> Written {
         target: write.subject.target,
         project: write.subject.project,
         path: None,
-        notes: Vec::new(),
+        notes: Box::default(),
         permalink: None,
         names: Arc::new(write.subject.identifier.iter().map(|named| named.words.clone()).collect()),
         titled: false,
@@ -91,14 +91,14 @@ pub(super) fn named_in(
         identifier.is_single() && !identifier.reach(own.as_ref(), permalink.as_ref().and_then(Option::as_ref))
     });
     written.titled = named.title.is_some() || is_title;
-    written.in_project = named.project.as_deref().and_then(&mut words);
+    written.in_project = named.project.as_deref().and_then(&mut words).map(Box::new);
     // What the identifier was is of no account where it may have been an external id.
     let given = written.names.iter().filter(|name| name.is_some()).cloned();
     let title = named.title.as_deref().map(words);
     written.names = Arc::new(given.chain([own]).chain(permalink).chain(title).collect());
-    written.path = file;
+    written.path = file.map(|file| file.exact);
     written.permalink = named.permalink.as_deref().map(|permalink| keys.permalink(permalink.as_bytes()));
-    written.notes = notes.to_vec();
+    written.notes = notes.into();
     written
 }
 

@@ -256,8 +256,9 @@ fn done(memory: &mut Memory, connection: &Connection, place: &Place<'_>, write: 
     let own = place.own(connection, write.switches);
     let NamedKeys { paths: notes, names: own_names } = keys.named(&named, &write.projects, own);
     let record = named_in(&keys, written(write), &named, file, &notes);
-    if let Some(path) = record.path.filter(|_| write.known != Some(Known::DeleteNote)) {
-        memory.name(path, &record.names);
+    // What the result named, or the arguments: else nothing is known by name.
+    if let Some(file) = file.filter(|_| named.file_path.is_some() && write.known != Some(Known::DeleteNote)) {
+        memory.name(file, &record.names);
     }
     match write.known {
         Some(Known::WriteNote) => {

@@ -182,7 +182,9 @@ pub(super) struct Turn {
     succeeded: Option<u32>,
     failed: bool,
     running: usize,
-    /// By the numbers of the calls, which ascend as calls are judged.
+    /// The open call that was judged last: mostly the only one.
+    last: Option<(CallId, Followed)>,
+    /// All others, by their numbers, which ascend as calls are judged.
     open: VecDeque<(CallId, Followed)>,
     /// What is known of the notes of each server, by its index. There are few, and most turns know one or none.
     memories: Vec<(u16, Box<Memory>)>,
@@ -197,6 +199,7 @@ impl Turn {
             succeeded: None,
             failed: false,
             running: 0,
+            last: None,
             open: VecDeque::new(),
             memories: Vec::new(),
         }
@@ -231,7 +234,7 @@ impl Turn {
     }
 
     pub(super) fn open_calls(&self) -> usize {
-        self.open.len()
+        self.open.len() + usize::from(self.last.is_some())
     }
 
     /// What the turn knows of the notes of a server, all that happened elsewhere heard.
@@ -249,24 +252,28 @@ impl Turn {
 
     /// Follows a call to its result.
     pub(super) fn follow(&mut self, id: CallId, call: Followed) {
-        while self.open.len() >= MAX_OPEN {
-            let Some((oldest, _)) = self.open.front() else { break };
-            self.take(*oldest);
+        while self.open_calls() >= MAX_OPEN {
+            let oldest = self.open.front().into_iter().chain(&self.last).map(|(id, _)| *id).min();
+            let Some(oldest) = oldest else { break };
+            self.take(oldest);
         }
         self.running += usize::from(call.open.is_lookup());
-        match self.open.back() {
-            Some((last, _)) if *last >= id => match self.place(id) {
-                Ok(at) => drop(std::mem::replace(&mut self.open[at], (id, call))),
-                Err(at) => self.open.insert(at, (id, call)),
-            },
-            _ => self.open.push_back((id, call)),
+        let Some(before) = self.last.replace((id, call)) else { return };
+        // Numbers ascend, so the place is the end.
+        match self.place(before.0) {
+            Ok(at) | Err(at) => self.open.insert(at, before),
         }
     }
 
     /// Follows a call no more.
     pub(super) fn take(&mut self, id: CallId) -> Option<Followed> {
-        let at = self.place(id).ok()?;
-        let (_, call) = self.open.remove(at)?;
+        let (_, call) = match self.last.take_if(|(last, _)| *last == id) {
+            Some(last) => last,
+            None => {
+                let at = self.place(id).ok()?;
+                self.open.remove(at)?
+            }
+        };
         self.running -= usize::from(call.open.is_lookup());
         if let Some((_, memory)) = self.memories.iter_mut().find(|(of, _)| *of == call.server) {
             memory.stop(id);
@@ -274,11 +281,10 @@ impl Turn {
         Some(call)
     }
 
-    /// Where a call is among the open ones, or would be. The last is looked at first: most results are of it.
+    /// Where a call is among the open ones before the last, or would be.
     fn place(&self, id: CallId) -> Result<usize, usize> {
         match self.open.back() {
             None => Err(0),
-            Some((last, _)) if *last == id => Ok(self.open.len() - 1),
             Some((last, _)) if *last < id => Err(self.open.len()),
             Some(_) => self.open.binary_search_by_key(&id, |(of, _)| *of),
         }
