@@ -65,6 +65,12 @@ describe('a memory server', () => {
     expect(gate.stderr).toEqual([`dsh-bmpp: ${MISSING}\n`])
   })
 
+  test('of two, of which one is not there, is told of by its name', async () => {
+    const gate = await bootGate({ config: { serverNames: ['basic-memory', 'archive', 'basic-memory__old'] } })
+    await gate.turn([[call.bash]])
+    expect(gate.report().notices).toEqual([MISSING.replace('"basic-memory"', '"archive", "basic-memory__old"')])
+  })
+
   test('that comes before the turn has ended is there', async () => {
     const late = () => {
       gate.register(memory('search_notes'), () => answer(NOTHING))

@@ -299,7 +299,7 @@ describe('doctor', () => {
     expect(JSON.parse(stdout).filter(({ level }) => level === 'error')).toEqual([
       {
         level: 'error',
-        what: expect.stringMatching(/^dsh-bmpp cannot load its native addon .*DSH_BMPP_NATIVE/),
+        what: expect.stringMatching(/^the plugin cannot load its native addon .*DSH_BMPP_NATIVE/),
         mend: expect.any(String),
       },
     ])

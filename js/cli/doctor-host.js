@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findings } from './findings.js'
 
 const APPLICATION = ['@deepseek-ai', 'dsh']
 /** The package of the host that reads the layers, and with what it reads YAML. */
@@ -29,12 +30,12 @@ const DEPTH_MAX = 12
  * @property {number} rows how many rows have our id
  * @property {string} from the layer that brings it
  * @property {string[]} overriddenBy layers that change it
- * @property {string[]} skipped what the host leaves out of the layers, as far as it is about our row
+ * @property {import('./findings.js').Finding[]} skipped what the host leaves out of the layers, as far as it is about our row
  * @property {string | undefined} released the layer that took `mode: enforce` away
  * @property {Server[]} servers
  * @property {Array<{ row: string, filter: { allow?: unknown, deny?: unknown } }>} filters tool filters of subagents
  * @property {boolean} storage whether it offers storage
- * @property {string} [problem] why it cannot be told
+ * @property {string} [problem] why its layers cannot be read
  */
 
 /**
@@ -81,20 +82,15 @@ function manifest(folder) {
 
 /**
  * @param {string} home
- * @returns {{ profiles: Profile[], problem?: string }}
+ * @returns {Profile[] | undefined} undefined where the host that reads them is not there any more
  */
 export function profilesOf(home) {
   const root = join(home, 'profiles')
-  if (!existsSync(root)) return { profiles: [] }
+  if (!existsSync(root)) return []
   const read = yamlOf(root)
-  if (read === undefined) {
-    return {
-      profiles: [],
-      problem: 'the profiles cannot be read: the Harness that booted this home is not there any more',
-    }
-  }
+  if (read === undefined) return undefined
   const names = readdirSync(root).filter(name => manifest(join(root, name))?.dsh?.profile !== undefined)
-  return { profiles: names.sort().map(name => profileOf(home, name, read)) }
+  return names.sort().map(name => profileOf(home, name, read))
 }
 
 /** @param {string} home @param {string} name @param {(file: string) => unknown} read @returns {Profile} */
@@ -132,7 +128,7 @@ function profileOf(home, name, read) {
     )
     profile.storage = running.some(({ name: of }) => of === '@deepseek-ai/dsh-storage-domain')
   } catch (error) {
-    profile.problem = `its layers cannot be read (${error instanceof Error ? error.message.split('\n')[0] : error})`
+    profile.problem = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
   }
   return profile
 }
@@ -185,12 +181,11 @@ function apply(patch, rows, layer, profile) {
   }
   const about = id === 'bmpp' || name === OWN
   if (target === undefined) {
-    if (about)
-      profile.skipped.push(`${layer} changes the row ${id ?? '(without an id)'}, which no layer before it brings`)
+    if (about) profile.skipped.push(findings.changesNoRow(profile.name, layer, id ?? '(without an id)'))
     return
   }
   if (name !== undefined && name !== target.name) {
-    if (about || isOurs(target)) profile.skipped.push(`${layer} changes the row ${id} under another name (${name})`)
+    if (about || isOurs(target)) profile.skipped.push(findings.changesOtherName(profile.name, layer, id, name))
     return
   }
   if (isOurs(target)) {

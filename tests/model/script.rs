@@ -22,7 +22,8 @@ pub fn script(raw: &[Raw]) -> Vec<Event> {
 /// that needs one.
 pub fn wide_script(raw: &[Wide]) -> Vec<Event> {
     let bytes = |at: usize, _: Raw| raw.get(at).map_or((0, 0), |(_, e, f)| (*e, *f));
-    let longer = raw.iter().map(|((what, a, b, c), _, f)| (*what, if *a >= 235 && *f >= 64 { 200 } else { *a }, *b, *c));
+    let longer =
+        raw.iter().map(|((what, a, b, c), _, f)| (*what, if *a >= 235 && *f >= 64 { 200 } else { *a }, *b, *c));
     let mut begun = BTreeSet::new();
     let mut all = Vec::new();
     for event in events(longer, widened, named, bytes) {
