@@ -75,6 +75,9 @@ import { nameOf, seal, shut } from './seal.js'
 /** Of a call that has no turn any more. @type {import('./core.js').Settlement} */
 const NOT_SETTLED = Object.freeze({ outcome: null, observations: Object.freeze([]) })
 
+/** What the host says of a body that it did not run after all. */
+const NOT_RUN = new Set(['ABORTED_BEFORE_DISPATCH', 'UNKNOWN_TOOL'])
+
 /** What refuses a dispatch: an error result, since a wrapper in front may not wait for a rejection. @param {string} text */
 const refused = text => ({
   isError: true,
@@ -545,6 +548,11 @@ export class Gate {
     if (ticket === undefined) return
     try {
       const { isError, value, error } = /** @type {ExecResult} */ (await outcome)
+      if (this.#followsBodies && NOT_RUN.has(error?.info?.code ?? '')) {
+        ticket.reached = false
+        this.#ran.delete(exec)
+        return
+      }
       ticket.outcome = { isError: Boolean(isError), value, message: error?.message }
     } catch {
       ticket.outcome = { isError: true, value: undefined, message: undefined }

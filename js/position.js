@@ -39,12 +39,12 @@ export class Track {
   step = 0
   /** Whether the session ever announced a call. */
   announces = false
-  /** Calls of the current turn by call id. @type {Map<string, Announced>} */
-  calls = new Map()
-  /** Calls of `run_code` programs of the current turn by call id. @type {Map<string, Announced>} */
-  subCalls = new Map()
-  /** Own steps of root calls, where none is announced. @type {Map<string, number>} */
-  ownSteps = new Map()
+  /** Calls of the current turn by call id. Most sessions have none, most of the time. @type {Map<string, Announced> | undefined} */
+  calls = undefined
+  /** Calls of `run_code` programs of the current turn by call id. @type {Map<string, Announced> | undefined} */
+  subCalls = undefined
+  /** Own steps of root calls, where none is announced. @type {Map<string, number> | undefined} */
+  ownSteps = undefined
   ownStep = 0
   /** Whether an ask of this session came back because nobody could answer. */
   askUnavailable = false
@@ -165,7 +165,7 @@ export class Position {
       this.#turn(track, data.turn)
       track.announces = true
       if (isNumber(data.step)) track.step = data.step
-      if (typeof data.callId === 'string') this.#announce(track, track.calls, data.callId, data.name)
+      if (typeof data.callId === 'string') this.#announce(track, 'calls', data.callId, data.name)
     } else if (type === 'step/start') {
       this.#turn(track, data.turn)
       if (isNumber(data.step)) track.step = data.step
@@ -176,10 +176,10 @@ export class Position {
       else track.counted += 1
       this.#turnover(track, type === 'turn/start' ? 'start' : 'end')
     } else if (type === 'tool/result') {
-      this.#over(track.calls.get(data.callId))
+      this.#over(track.calls?.get(data.callId))
     } else if (typeof data.subCallId === 'string') {
-      if (type.endsWith('-start')) this.#announce(track, track.subCalls, data.subCallId, data.name)
-      else this.#over(track.subCalls.get(data.subCallId))
+      if (type.endsWith('-start')) this.#announce(track, 'subCalls', data.subCallId, data.name)
+      else this.#over(track.subCalls?.get(data.subCallId))
     }
     return { track, type, data }
   }
@@ -195,13 +195,15 @@ export class Position {
   #turnover(track, event) {
     track.epoch += 1
     this.#forgetCalls(track)
-    track.ownSteps.clear()
+    track.ownSteps = undefined
     track.controlHidden = undefined
     this.#onTurn(track, event)
   }
 
-  /** @param {Track} track @param {Map<string, Announced>} calls @param {string} id @param {unknown} name */
-  #announce(track, calls, id, name) {
+  /** @param {Track} track @param {'calls' | 'subCalls'} which @param {string} id @param {unknown} name */
+  #announce(track, which, id, name) {
+    const calls = track[which] ?? new Map()
+    track[which] = calls
     const before = calls.get(id)
     if (before !== undefined) this.#unclaimed.delete(before)
     const announced = { track, name: typeof name === 'string' ? name : '', step: track.step, by: undefined }
@@ -217,14 +219,16 @@ export class Position {
   /** @param {Track} track */
   #forgetClaims(track) {
     if (this.#unclaimed.size === 0) return
-    for (const calls of [track.calls, track.subCalls]) for (const call of calls.values()) this.#unclaimed.delete(call)
+    for (const calls of [track.calls, track.subCalls]) {
+      if (calls !== undefined) for (const call of calls.values()) this.#unclaimed.delete(call)
+    }
   }
 
   /** @param {Track} track */
   #forgetCalls(track) {
     this.#forgetClaims(track)
-    track.calls.clear()
-    track.subCalls.clear()
+    track.calls = undefined
+    track.subCalls = undefined
   }
 
   /**
@@ -297,7 +301,7 @@ export class Position {
   /** What announced this call in the session, if no other call has claimed it. @param {Track} track @param {Exec} exec */
   #announced(track, exec) {
     const calls = exec.parent === undefined ? track.calls : track.subCalls
-    const announced = calls.get(exec.callId)
+    const announced = calls?.get(exec.callId)
     return announced === undefined || (announced.by ?? exec) === exec ? announced : undefined
   }
 
@@ -322,12 +326,12 @@ export class Position {
   /** @param {Track} track @param {Exec} exec */
   #step(track, exec) {
     const root = exec.rootCallId ?? exec.callId
-    if (track.announces) return track.calls.get(root)?.step ?? track.step
+    if (track.announces) return track.calls?.get(root)?.step ?? track.step
     // Calls of one root call are of one step; each root call is its own.
-    const own = exec.parent === undefined ? undefined : track.ownSteps.get(root)
+    const own = exec.parent === undefined ? undefined : track.ownSteps?.get(root)
     if (own !== undefined) return own
     track.ownStep += 1
-    if (track.ownSteps.size >= OWN_STEPS_MAX) track.ownSteps.clear()
+    if (track.ownSteps === undefined || track.ownSteps.size >= OWN_STEPS_MAX) track.ownSteps = new Map()
     track.ownSteps.set(root, track.ownStep)
     return track.ownStep
   }

@@ -35,9 +35,9 @@ export class Operator {
   /**
    * @param {import('./host-types.js').Logger | undefined} logger
    * @param {(line: string) => void} [write] to standard error
-   * @param {() => number} [now] milliseconds
+   * @param {() => number} [now] milliseconds of a clock that never goes back
    */
-  constructor(logger, write = toStandardError, now = Date.now) {
+  constructor(logger, write = toStandardError, now = () => performance.now()) {
     this.#logger = logger
     this.#write = write
     this.#now = now

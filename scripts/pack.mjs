@@ -20,6 +20,9 @@ import { inRoot, linksOld, root } from './lib/project.mjs'
 import { reproduce } from './lib/reproduce.mjs'
 import { setupBuild } from './setup.mjs'
 
+/** npm packs every README there is. Of what a tarball may weigh, the translations would take a thirtieth; they are in the repository. */
+const TRANSLATION = /^README\..+\.md$/
+
 /** The addons that lie in the root, all of which a tarball takes along. */
 const addons = () => readdirSync(root).filter(name => name.endsWith('.node'))
 
@@ -61,7 +64,9 @@ export async function packStaged(folder, to) {
 export async function packFolder(folder, to) {
   const stage = mkdtempSync(join(tmpdir(), 'dsh-bmpp-pack-'))
   try {
-    for (const { path } of (await npmPack(folder, '--dry-run')).files) cpSync(join(folder, path), join(stage, path))
+    for (const { path } of (await npmPack(folder, '--dry-run')).files) {
+      if (!TRANSLATION.test(path)) cpSync(join(folder, path), join(stage, path))
+    }
     return await packStaged(stage, to)
   } finally {
     rmSync(stage, { recursive: true, force: true })

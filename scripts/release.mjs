@@ -93,8 +93,7 @@ export async function releasePackages({ addons, out, repository }) {
     }
 
     const main = join(stage, 'entry')
-    const pages = readdirSync(inRoot()).filter(name => /^README/.test(name))
-    for (const path of ['js', 'types', 'cordis.patch.yml', ...NOTICES, ...pages]) {
+    for (const path of ['js', 'types', 'cordis.patch.yml', 'README.md', ...NOTICES]) {
       cpSync(inRoot(path), join(main, path), { recursive: true })
     }
     writeManifest(main, manifest)

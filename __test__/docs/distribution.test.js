@@ -24,7 +24,7 @@ describe('docs/DISTRIBUTION.md', () => {
         .replace(/^types$/, 'types/')
         .replace('dsh-bmpp.*', 'dsh-bmpp.<platform>'),
     )
-    // These npm packs without being told.
+    // Three files npm packs without being told.
     expect(named.toSorted()).toEqual([...shipped, 'LICENSE', 'README.md', 'package.json'].toSorted())
     expect(page.text).toContain(`${manifest.name}-${manifest.version}.tgz`)
   })

@@ -87,7 +87,7 @@ describe('the packed files', () => {
     )
     expect(files.filter(file => file.endsWith('.node')).length).toBeGreaterThan(0)
     const expected =
-      /^(js\/[\w/-]+\.js|types\/[\w/-]+\.d\.ts|dsh-bmpp\.[\w-]+\.node|cordis\.patch\.yml|package\.json|LICENSE|THIRD-PARTY-LICENSES\.txt|README(\.[\w-]+)?\.md)$/
+      /^(js\/[\w/-]+\.js|types\/[\w/-]+\.d\.ts|dsh-bmpp\.[\w-]+\.node|cordis\.patch\.yml|package\.json|LICENSE|THIRD-PARTY-LICENSES\.txt|README\.md)$/
     expect(files.filter(file => !expected.test(file))).toEqual([])
   })
 

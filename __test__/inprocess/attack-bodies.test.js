@@ -185,35 +185,41 @@ describe.each(placements)('a call outside the namespace becomes a write on its w
   })
 })
 
-describe.each(placements)('a write that was allowed in its session is made another’s on its way to the body, $place', placement => {
-  const homes = {
-    'of another session': (exec, other) => {
-      exec.agent = other
-    },
-    'nobody’s': exec => {
-      delete exec.agent
-    },
-  }
-  const stages = {
-    'in a guard': (move, write) => ({ guard: exec => void (exec.name === write && move(exec)) }),
-    'in a wrapper': (move, write) => ({
-      'tools/execute': (exec, next) => {
-        if (exec.name === write) move(exec)
-        return next()
+describe.each(placements)(
+  'a write that was allowed in its session is made another’s on its way to the body, $place',
+  placement => {
+    const homes = {
+      'of another session': (exec, other) => {
+        exec.agent = other
       },
-    }),
-  }
-  for (const [what, home] of Object.entries(homes)) {
-    test.each(Object.entries(stages))(`${what}, %s: it does not run`, async (_stage, make) => {
-      let other
-      const gate = await bootBeside(make(exec => home(exec, other), write), placement)
-      other = await gate.turn([[call.simple]])
-      const agent = await gate.turn([[call.simple], [call.write]])
-      expect(written(gate)).toEqual([])
-      expect(gate.answers(agent).at(-1)).toBe('CALL_NOT_JUDGED')
-    })
-  }
-})
+      'nobody’s': exec => {
+        delete exec.agent
+      },
+    }
+    const stages = {
+      'in a guard': (move, write) => ({ guard: exec => void (exec.name === write && move(exec)) }),
+      'in a wrapper': (move, write) => ({
+        'tools/execute': (exec, next) => {
+          if (exec.name === write) move(exec)
+          return next()
+        },
+      }),
+    }
+    for (const [what, home] of Object.entries(homes)) {
+      test.each(Object.entries(stages))(`${what}, %s: it does not run`, async (_stage, make) => {
+        let other
+        const gate = await bootBeside(
+          make(exec => home(exec, other), write),
+          placement,
+        )
+        other = await gate.turn([[call.simple]])
+        const agent = await gate.turn([[call.simple], [call.write]])
+        expect(written(gate)).toEqual([])
+        expect(gate.answers(agent).at(-1)).toBe('CALL_NOT_JUDGED')
+      })
+    }
+  },
+)
 
 describe.each(placements)('an answer in the body’s place, $place', placement => {
   test('of a lookup: nothing was looked up', async () => {

@@ -3,7 +3,7 @@
  * pass-through. What is known to get through, and is in the README under "The door", is left out: these are the kinds that the
  * gate must hold against or get along with.
  */
-import { callOf, CLASSIFY, memory, nextCall } from './model.js'
+import { CLASSIFY, callOf, memory, nextCall } from './model.js'
 
 /**
  * @typedef {import('./random.js').Random} Random

@@ -73,7 +73,10 @@ const given = {
       [{ ...args, tags: [SECRET] }, 3],
       [{ ...args, title: `${title(note)} [test-fixture]` }, 3],
       [{ ...args, title: `${MARK} \ud800 Title ${note}` }, 2],
-      [{ ...args, content: `${MARK} ${'x'.repeat(2000)}`, metadata: { deep: { deeper: [MARK, { __proto__x: 1 }] } } }, 3],
+      [
+        { ...args, content: `${MARK} ${'x'.repeat(2000)}`, metadata: { deep: { deeper: [MARK, { __proto__x: 1 }] } } },
+        3,
+      ],
       [`[${JSON.stringify(MARK)}]`, 2],
     ])
   },
@@ -103,16 +106,27 @@ const given = {
 export const callOf = (random, raw) => ({ name: memory(raw), args: given[raw]?.(random) ?? {} })
 
 /**
+ * The calls of a model's next message, of which the first of a turn is mostly a declaration.
+ * @param {Random} random
+ * @param {boolean} first
+ */
+export function nextMessage(random, first) {
+  const few = Array.from({ length: 1 + random.int(3) }, () => nextCall(random))
+  if (first && random.chance(0.7)) few.unshift({ name: CLASSIFY, args: { task: random.pick(['simple', 'complex']) } })
+  return few
+}
+
+/**
  * The next call of a model that mostly does what it should.
  * @param {Random} random
  * @returns {{ name: string, args: any }}
  */
 export function nextCall(random) {
   const kind = random.weigh([
-    ['classify', 20],
-    ['lookup', 18],
-    ['read', 14],
-    ['write', 34],
+    ['classify', 8],
+    ['lookup', 20],
+    ['read', 16],
+    ['write', 42],
     ['destructive', 5],
     ['outside', 9],
   ])

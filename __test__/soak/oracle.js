@@ -120,7 +120,8 @@ export class Oracle {
     const { turn } = truth
     const step = call.turn === turn ? call.step : truth.step
     const options = this.#options
-    if (!isObject(args) || (args.directory !== undefined && args.folder !== undefined)) return 'with malformed arguments'
+    if (!isObject(args) || (args.directory !== undefined && args.folder !== undefined))
+      return 'with malformed arguments'
     if (name === UNKNOWN && options.unknownMemoryToolPolicy === 'deny') return 'of a tool on no list'
     const texts = [args.directory, args.identifier, args.title].filter(text => typeof text === 'string')
     if (options.pathGuard === 'deny' && texts.some(text => /\.\.|\.git|^[~/]/.test(text))) return 'with an unsafe path'
@@ -218,7 +219,8 @@ export class Oracle {
     const step = Math.max(call.step, truth.step)
     for (const { name, args, meant, task, turn: ranIn } of runs) {
       if (ranIn !== turn) continue
-      if (name === CLASSIFY && task !== undefined) turn.tasks.push({ at: this.#now, task, certain: !moved && call.turn !== undefined })
+      if (name === CLASSIFY && task !== undefined)
+        turn.tasks.push({ at: this.#now, task, certain: !moved && call.turn !== undefined })
       if (LOOKUPS.has(name) && meant === 'done') turn.lookedUp = Math.min(turn.lookedUp, step)
       if (name === memory('read_note') && (meant === 'done' || meant === 'absent')) {
         turn.readAt = this.#now

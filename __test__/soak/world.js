@@ -4,9 +4,10 @@
  */
 import { loadAddon } from '../../js/native.js'
 import { createPlugin } from '../../js/plugin.js'
+import { onRecord } from '../../js/records.js'
 import { boot, calls as message, say } from '../support/inprocess.js'
 import { kinds, meddler } from './meddlers.js'
-import { answerTo, CLASSIFY, DESTRUCTIVE, LOOKUPS, MARK, memory, nextCall, OUTSIDE, READS, UNKNOWN, WRITES } from './model.js'
+import { answerTo, CLASSIFY, MARK, memory, nextCall, nextMessage, OUTSIDE, READS, WRITES } from './model.js'
 import { Oracle } from './oracle.js'
 import { random as randomOf } from './random.js'
 
@@ -51,6 +52,7 @@ function configuration(random) {
     unknownMemoryToolPolicy: random.pick(['deny', 'warn', 'off']),
     auditLevel: random.pick(['decision', 'decision', 'verbose']),
     pathRedaction: random.pick(['omit', 'hash']),
+    auditMaxRecords: 0,
   }
   return config
 }
@@ -59,17 +61,20 @@ function configuration(random) {
  * Runs a soak.
  * @param {object} options
  * @param {number} options.seed
- * @param {number} options.calls governed calls that are to be made
+ * @param {number} options.calls governed calls that are to be made with the gate loaded
  * @param {number} [options.epoch] calls of an epoch
  * @param {number} [options.lanes] sessions at once
- * @param {(done: number) => void} [options.onProgress] called after each epoch, with everything disposed of
+ * @param {object} [options.storage] a storage service that keeps the records; else nobody keeps them
+ * @param {(done: number) => void | Promise<void>} [options.onProgress] called after each epoch, with everything disposed of
  */
-export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = () => {} }) {
+export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onProgress = () => {} }) {
   const random = randomOf(seed)
   const native = loadAddon()
   const seen = {
     seed,
     calls: 0,
+    /** Of these, in epochs in which the row is off. */
+    off: 0,
     outside: 0,
     sessions: 0,
     turns: 0,
@@ -97,6 +102,10 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
   let config = configuration(random)
   const enforces = () => config.mode === 'enforce'
 
+  const forget = onRecord(record => {
+    if (JSON.stringify(record).includes(MARK)) violation(`a record quotes a call: ${JSON.stringify(record)}`)
+    if (record.kind === 'decision') seen.codes[record.code] = (seen.codes[record.code] ?? 0) + 1
+  })
   const onError = (/** @type {any} */ error) => violation(`thrown out: ${error?.stack ?? error}`)
   process.on('unhandledRejection', onError)
   process.on('uncaughtException', onError)
@@ -112,7 +121,13 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
       if (objection !== undefined) violation(`a write ran ${objection}: ${name} ${JSON.stringify(args)?.slice(0, 200)}`)
     }
     const task = name === CLASSIFY ? args?.task : undefined
-    const run = { name, args, meant: /** @type {string | undefined} */ (undefined), task, turn: oracle.turnOf(call?.call.session) }
+    const run = {
+      name,
+      args,
+      meant: /** @type {string | undefined} */ (undefined),
+      task,
+      turn: oracle.turnOf(call?.call.session),
+    }
     call?.runs.push(run)
     return { run, ended: oracle.ran(session, name, args) }
   }
@@ -122,7 +137,8 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
   async function body(/** @type {string} */ name, /** @type {any} */ args, /** @type {any} */ exec) {
     const call = byExec.get(exec)
     const { run, ended } = running.get(exec)?.pop() ?? { run: undefined, ended: () => {} }
-    if (run === undefined || run.name !== name || run.args !== args) violation(`${name} ran otherwise than it was let on`)
+    if (run === undefined || run.name !== name || run.args !== args)
+      violation(`${name} ran otherwise than it was let on`)
     const answer = answerTo(bodies, name, args)
     seen.answers[answer.meant] = (seen.answers[answer.meant] ?? 0) + 1
     const meant = answer.meant
@@ -168,6 +184,7 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     },
   })
   const { ctx } = host
+  if (storage !== undefined) ctx.provide('storageDomain', storage)
   /** Mounted last in each epoch, and asked first: what others put in the body's place then stands around it. */
   const innermost = {
     name: 'innermost',
@@ -308,7 +325,9 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     const id = newId()
     const session = ctx.sessions.prepare(
       id,
-      seedOf === undefined ? undefined : { meta: { parentSession: seedOf.id, seedLength: seedOf.seq }, seed: seedOf.events },
+      seedOf === undefined
+        ? undefined
+        : { meta: { parentSession: seedOf.id, seedLength: seedOf.seq }, seed: seedOf.events },
     )
     const detach = ctx.sessions.enter(session)
     ctx.sessions.announce(session)
@@ -316,14 +335,15 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
       if (live.delete(session)) detach()
     })
     const agent = { id, session }
-    let turn = seedOf === undefined ? 0 : seedOf.events.filter((/** @type {any} */ { type }) => type === 'turn/start').length
+    let turn =
+      seedOf === undefined ? 0 : seedOf.events.filter((/** @type {any} */ { type }) => type === 'turn/start').length
     for (let turns = 1 + own.int(3); turns > 0 && live.has(session); turns--) {
       turn += 1
       seen.turns += 1
       session.append('turn/start', { turn })
       for (let step = 1, steps = 1 + own.int(7); step <= steps && live.has(session); step++) {
         session.append('step/start', { turn, step })
-        const few = Array.from({ length: 1 + own.int(3) }, () => nextCall(own))
+        const few = nextMessage(own, step === 1)
         const one = (/** @type {{ name: string, args: any }} */ what) =>
           make(agent, what, step, callId =>
             session.append('tool/call', { turn, step, callId, name: what.name, arguments: JSON.stringify(what.args) }),
@@ -349,8 +369,8 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     live.set(agent.session, () => {})
     for (let turns = 1 + own.int(2); turns > 0; turns--) {
       seen.turns += 1
-      const steps = Array.from({ length: 1 + own.int(5) }, () => () => {
-        const few = Array.from({ length: 1 + own.int(3) }, () => nextCall(own))
+      const steps = Array.from({ length: 1 + own.int(5) }, (_, step) => () => {
+        const few = nextMessage(own, step === 0)
         return message(
           ...few.map(({ name, args }) => {
             made += 1
@@ -394,13 +414,13 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     while (seen.calls < until) await (own.chance(0.06) ? loop(own) : drive(own))
   }
 
-  while (seen.calls < calls) {
+  while (seen.calls - seen.off < calls) {
     seen.epochs += 1
+    const before = seen.calls
     config = configuration(random)
     seen.modes[config.mode] = (seen.modes[config.mode] ?? 0) + 1
     bodies = random.fork()
     oracle = new Oracle({ ...config, strict: config.profile === 'strict' })
-    const records = { count: 0 }
     /** @type {number | undefined} */ let handle
     const plugin = createPlugin({
       addon: () => ({
@@ -415,16 +435,10 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
         if (line.includes(MARK)) violation(`standard error quotes a call: ${line}`)
         if (line.includes('POLICY_INTERNAL_ERROR')) violation(line)
       },
-      sink: {
-        record(record) {
-          records.count += 1
-          if (JSON.stringify(record).includes(MARK)) violation(`a record quotes a call: ${JSON.stringify(record)}`)
-          if (record.kind === 'decision') seen.codes[record.code] = (seen.codes[record.code] ?? 0) + 1
-        },
-      },
+      sink: storage === undefined ? { record() {} } : undefined,
     })
     delete (/** @type {any} */ (globalThis)[Symbol.for('dsh-bmpp.unloaded-at')])
-    const chosen = Object.keys(kinds).filter(() => random.chance(0.3))
+    const chosen = Object.keys(kinds).filter(() => random.chance(0.2))
     const beside = chosen.map(kind => meddler(kind, { ...world, random: random.fork() }))
     const place = random.int(beside.length + 1)
     const fibers = []
@@ -432,7 +446,7 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     fibers.push(await host.mount(plugin, config))
     for (const other of beside.slice(place)) fibers.push(await host.mount(other, {}))
     fibers.push(await host.mount(innermost, {}))
-    const until = Math.min(calls, seen.calls + epoch)
+    const until = Math.min(calls + seen.off, seen.calls + epoch)
     await Promise.all(Array.from({ length: lanes }, () => runLane(random.fork(), until)))
     for (let ticks = 0; ticks < 10; ticks++) await tick()
     for (const end of [...live.values()]) end()
@@ -448,9 +462,11 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, onProgress = 
     for (const list of [host.trace, host.ran, host.logs, host.model.requests, host.fibers]) list.length = 0
     host.model.queues.clear()
     open.clear()
-    onProgress(seen.calls)
+    if (config.mode === 'off') seen.off += seen.calls - before
+    await onProgress(seen.calls - seen.off)
   }
   await host.dispose()
+  forget()
   process.off('unhandledRejection', onError)
   process.off('uncaughtException', onError)
   return seen

@@ -1,7 +1,7 @@
 // A turn of the real Harness in one process, with our plugin and with an empty one: what a conversation notices of the gate.
 import { boot, calls, say } from '../../__test__/support/inprocess.js'
 import { createPlugin } from '../../js/plugin.js'
-import { collect, median, ROUNDS } from '../lib/rounds.mjs'
+import { collect, median, processorTime, ROUNDS } from '../lib/rounds.mjs'
 import { CLASSIFY, FOUND, memory, note, written } from '../lib/stage.mjs'
 
 const WRITES = 20
@@ -51,9 +51,9 @@ export async function figures({ rounds = ROUNDS }) {
           const harness = harnesses[which]
           collect()
           const agent = await harness.open()
-          const started = process.hrtime.bigint()
+          const started = processorTime()
           await harness.run(turn(0, name), { agent })
-          least[which] = Math.min(least[which], Number(process.hrtime.bigint() - started))
+          least[which] = Math.min(least[which], processorTime() - started)
           if (harness.told(agent).some(({ isError }) => isError)) throw new Error('a call was denied')
           await harness.close(agent)
         }

@@ -68,7 +68,7 @@ export function figures({ rounds }) {
   }
   const cost = measure(
     {
-      unit: { call: () => addon.nothing() },
+      unit: { call: () => addon.nothing(), times: 50 },
       judgeWrite: { prepare, call: index => stage.judge(write, notes.at(index)) },
       wholeWrite: { prepare, call: index => stage.play(write, notes.at(index), answers.at(index)) },
       judgeRead: { prepare, call: index => stage.judge(read, reads.at(index)) },

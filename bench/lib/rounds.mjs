@@ -1,10 +1,12 @@
-// Measures ways of doing something side by side: they take turns in small batches, so that a busy neighbour or a mood of the
-// collector meets all of them. Of a round's batches the fastest counts, and of the rounds the median.
+// Measures ways of doing something side by side: they take turns in batches, so that a mood of the machine or of the collector
+// meets all of them. Of a round's batches the fastest counts, and of the rounds the median. What is counted is the time that our
+// thread had the processor, so that a neighbour who takes it away does not count.
 import { Bench } from 'tinybench'
 
 /**
  * @typedef {object} Way
  * @property {(index: number) => unknown} call
+ * @property {number} [times] how many times as many calls a batch has: for what is over too soon to be measured
  * @property {(from: number) => void} [prepare] before each batch, not measured
  */
 
@@ -23,6 +25,12 @@ export function median(values) {
   const middle = sorted.length >> 1
   const upper = sorted[middle] ?? Number.NaN
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+/** Milliseconds that this process has had the processor. Its collector runs in our thread: see the flags in run.mjs. */
+export function processorTime() {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
 }
 
 /** Runs the collector, which `--expose-gc` gives. */
@@ -47,18 +55,18 @@ export function measure(ways, { calls = 1000, rounds = ROUNDS, batches = BATCHES
     collect()
     const least = new Map(names.map(name => [name, Number.POSITIVE_INFINITY]))
     for (let batch = 0; batch < batches; batch += 1) {
-      const bench = new Bench({ iterations: 1, time: 0, warmup: false })
+      const bench = new Bench({ iterations: 1, time: 0, warmup: false, now: processorTime })
       const from = ((round + 1) * batches + batch) * calls
       for (const name of names) {
-        const { call, prepare } = ways[name]
-        bench.add(name, () => loop(call, from, calls), { beforeEach: () => prepare?.(from) })
+        const { call, prepare, times = 1 } = ways[name]
+        bench.add(name, () => loop(call, from, calls * times), { beforeEach: () => prepare?.(from) })
       }
       bench.runSync()
       for (const task of bench.tasks) {
         const { result } = task
         if (!('latency' in result)) throw 'error' in result ? result.error : new Error(`${task.name} was not measured`)
         const name = /** @type {Name} */ (task.name)
-        least.set(name, Math.min(least.get(name) ?? 0, (result.latency.min * 1e6) / calls))
+        least.set(name, Math.min(least.get(name) ?? 0, (result.latency.min * 1e6) / (calls * (ways[name].times ?? 1))))
       }
     }
     if (round >= 0) for (const name of names) all[name].push(least.get(name) ?? Number.NaN)

@@ -75,7 +75,7 @@ export class Stage {
   settle(name, value, session = this.session) {
     const { id, class: kind } = this.core.tool(name)
     const facts = addon.FACT_REACHED | (kind === 'control' ? addon.FACT_DECLARED_COMPLEX : 0)
-    return addon.settle(this.core.handle, session, this.calls, id, facts, this.step, value)
+    return this.core.settle(session, this.calls, id, facts, this.step, value)
   }
 
   /** A new turn that is complex and has looked memory up, in the step after it. @param {number} [session] */

@@ -3,7 +3,7 @@
 use super::answer::named;
 use super::known::{Asked, knows};
 use super::notes::{self, Happened, In, List, Result, reached, results};
-use super::{Extra, Form, Judge, Kind, Name, Project};
+use super::{Args, Extra, Form, Judge, Kind, Name, Project};
 
 /// Whether the same write was made before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ fn alike(one: &Judge, other: &Judge) -> bool {
             Kind::MoveNote => a.form == b.form && (a.form == Form::Other || a.destination() == b.destination()),
             Kind::DeleteNote => a.form == b.form,
             Kind::CreateProject => {
-                let project = |of: &Judge| if of.args.form == Form::TwoNames { Project::None } else { of.args.project };
-                a.title == b.title && project(one) == project(other)
+                let told = |of: Args| (of.form != Form::TwoNames).then_some((of.title, of.project));
+                told(a) == told(b)
             }
             _ => false,
         }
@@ -77,7 +77,7 @@ fn same(list: List<'_>, earlier: &Judge, done: Option<(usize, &Result)>, write: 
     if let Some(reached) = reached(list, write, projects) {
         return if reached == title { Same::Yes } else { Same::No };
     }
-    if b.name == Name::Permalink && b.title == title && !result.settle.names.work {
+    if matches!(b.name, Name::Permalink | Name::Url) && b.title == title && !result.settle.names.work {
         return Same::Yes;
     }
     let meets = b.title == title || b.title == a.title;

@@ -1,6 +1,6 @@
 //! Bytes → events. What is drawn from one byte is drawn from bits apart, so that everything comes together with everything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dsh_bmpp::policy::Task;
 
@@ -18,10 +18,58 @@ pub fn script(raw: &[Raw]) -> Vec<Event> {
     events(raw.iter().copied(), |judge, _, _| judge, |settle, _, _| settle, |_, _| (0, 0))
 }
 
-/// Turns bytes into a script of all that there is.
+/// Turns bytes into a script of all that there is. Turns are longer, and most begin with a declaration, and a lookup where
+/// that needs one.
 pub fn wide_script(raw: &[Wide]) -> Vec<Event> {
     let bytes = |at: usize, _: Raw| raw.get(at).map_or((0, 0), |(_, e, f)| (*e, *f));
-    events(raw.iter().map(|(raw, _, _)| *raw), widened, named, bytes)
+    let longer =
+        raw.iter().map(|((what, a, b, c), _, f)| (*what, if *a >= 235 && *f >= 64 { 200 } else { *a }, *b, *c));
+    let mut begun = BTreeSet::new();
+    let mut all = Vec::new();
+    for event in events(longer, widened, named, bytes) {
+        if let Event::Judge(judge) = &event
+            && judge.place == Place::Turn
+            && begun.insert((judge.slot, judge.turn, all.len() - lasting(&all, judge.slot)))
+            && judge.call % 8 != 7
+        {
+            all.extend(beginning(judge));
+        }
+        all.push(event);
+    }
+    all
+}
+
+/// How many events a turn of a session has had, by the script alone.
+fn lasting(events: &[Event], slot: u8) -> usize {
+    let ends = |event: &Event| event.slot() == slot && !matches!(event, Event::Judge(_) | Event::Settle(_));
+    events.iter().rev().take_while(|event| !ends(event)).count()
+}
+
+/// A declaration that counts, and a lookup that was seen.
+fn beginning(judge: &Judge) -> Vec<Event> {
+    let Judge { slot, turn, call, .. } = *judge;
+    let task = if call % 2 == 0 { Task::Simple } else { Task::Complex };
+    let made = |number: u32, kind| {
+        let call = 500_000 + 1000 * (turn % 100) + 2 * (call % 100) + number + 100_000_000 * u32::from(slot);
+        let made = Judge { slot, call, kind, args: Args::PLAIN, place: Place::Turn, turn, step: 0, hidden: false };
+        let (answer, names, declared) = (Answer::Hits, Names::ASKED, Some(task));
+        let settle = Settle { slot, call, reached: true, is_error: false, answer, names, declared, step: 0 };
+        [Event::Judge(made), Event::Settle(settle)]
+    };
+    let mut events = made(0, Kind::Classify).to_vec();
+    if task == Task::Complex {
+        let [search, mut result] = made(1, Kind::Search);
+        match (call / 2 % 8, &mut result) {
+            (0, _) => {}
+            (1, _) => events.push(search),
+            (2, Event::Settle(settle)) => {
+                settle.answer = Answer::Failure;
+                events.extend([search, result]);
+            }
+            _ => events.extend([search, result]),
+        }
+    }
+    events
 }
 
 fn events(
@@ -109,7 +157,7 @@ fn judged(slot: u8, call: u32, turn: u32, step: u32, b: u8, c: u8) -> Judge {
 /// The same call on some server, in some project, under some name, and by more tools.
 fn widened(judge: Judge, e: u8, f: u8) -> Judge {
     let kind = match (judge.kind, f % 16) {
-        (Kind::Classify, _) if e % 4 != 0 => [Kind::WriteNote, Kind::EditNote, Kind::ReadNote][usize::from(f) % 3],
+        (Kind::Classify, _) if e % 8 != 0 => [Kind::WriteNote, Kind::EditNote, Kind::ReadNote][usize::from(f) % 3],
         (Kind::DeleteNote, 0..=7) => Kind::MoveNote,
         (Kind::Rename, 0..=7) => Kind::CreateProject,
         (Kind::ReadNote, 0..=2) => Kind::ViewNote,

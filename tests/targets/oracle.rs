@@ -103,7 +103,7 @@ impl Oracle {
         let verdict = judged.verdict;
         assert_eq!(Verdict::from_word(verdict.word()), Some(verdict));
         self.replays(&call, judged);
-        texts(&call, verdict);
+        texts(&self.config, &call, verdict);
         let writes = call.tool.class.writes();
         assert!(writes || !verdict.denies(), "a read is denied: {verdict:?}");
         assert_eq!(writes, judged.reading.is_some());
@@ -230,10 +230,11 @@ fn earned(config: &Config, call: &Call<'_>, judged: Judged, declared: Classifica
 }
 
 /// Texts and enforcements of a verdict.
-fn texts(call: &Call<'_>, verdict: Verdict) {
+fn texts(config: &Config, call: &Call<'_>, verdict: Verdict) {
+    let words = config.words(&config.namespace(), call.tool);
     let context = Context {
-        search_tool: "mcp__basic-memory__search_notes",
-        read_tool: "mcp__basic-memory__read_note",
+        words: &words,
+        tool: call.tool.known,
         argument: verdict.argument,
         control_hidden: call.control_hidden,
     };
