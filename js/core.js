@@ -142,8 +142,8 @@ export class Core {
     this.notJudgedText = textOfCode(codes, 'CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
     this.reloading = addon.wordOfCode('POLICY_RELOADING')
-    this.reloadingText = this.textOfCode('POLICY_RELOADING')
-    this.notLoadedText = this.textOfCode('POLICY_NOT_LOADED')
+    this.reloadingText = textOfCode(codes, 'POLICY_RELOADING')
+    this.notLoadedText = textOfCode(codes, 'POLICY_NOT_LOADED')
     this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
 
