@@ -215,9 +215,12 @@ describe('a deny without a reason runs the tool and skips every guard', () => {
   test.each([
     ['no enforcement', { enforcement: () => 99 }],
     ['no number', { enforcement: () => undefined }],
-    ['a verdict that is no word', { judge: () => undefined, judgeFlat: () => undefined }],
-    ['a verdict that is no word of its own', { judge: () => 0xffffffff, judgeFlat: () => 0xffffffff }],
-    ['a promise of a verdict', { judge: async () => 0, judgeFlat: async () => 0 }],
+    ['a verdict that is no word', { judgeFlat: () => undefined }],
+    ['a verdict beyond all that the core says', { judgeFlat: () => 2 ** 35 }],
+    ['a verdict that is no whole number', { judgeFlat: () => 0.5 }],
+    ['a verdict below all words', { judgeFlat: () => -1 }],
+    ['a verdict that is no word of its own', { judgeFlat: () => 0xffffffff }],
+    ['a promise of a verdict', { judgeFlat: async () => 0 }],
   ])('a core that gives %s denies a write in enforce, and lets a read go on', async (_what, broken) => {
     const native = loadAddon()
     const gate = await bootGate({ parts: { addon: () => ({ ...native, ...broken }) } })

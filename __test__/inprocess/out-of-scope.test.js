@@ -78,7 +78,7 @@ describe.each(['audit', 'enforce'])('mode %s', mode => {
     expect(Object.fromEntries(calls)).toEqual({})
   })
 
-  test('a second call of a known tool asks the core for the verdict and its record, and for nothing twice', async () => {
+  test('a second call of a known tool crosses into the core twice: for the verdict, and for what came of it', async () => {
     const { addon, calls } = counting()
     const gate = await bootGate({ mode, parts: { addon } })
     const agent = await gate.turn([[call.read]])
@@ -212,10 +212,10 @@ describe('a core that is broken at every entry', () => {
 
   test('a message of the core that is no panic is not repeated', async () => {
     const native = loadAddon()
-    const broken = () => {
+    const judge = () => {
       throw new Error('at /secret/path with MARKER')
     }
-    const addon = { ...native, judge: broken, judgeFlat: broken }
+    const addon = { ...native, judge, judgeFlat: judge }
     const gate = await bootGate({ parts: { addon: () => addon } })
     const agent = await gate.turn([[call.write]])
     expect(gate.answers(agent)).toEqual(['POLICY_INTERNAL_ERROR'])
