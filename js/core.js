@@ -36,6 +36,12 @@ const NAMES_MAX = 4096
  * @typedef {{ id: number, class: string, writes: boolean }} Tool a governed tool; `class` is a word of the core's vocabulary
  */
 
+/** An answer of the core that must be a number: what is none must not look like arguments that were not handed over. @param {unknown} answer */
+function answered(answer) {
+  if (typeof answer !== 'number') throw new TypeError('the core returned no number')
+  return answer
+}
+
 /** What the core says besides the word stands above its 32 bits. */
 const ABOVE = 2 ** 32
 
@@ -142,8 +148,8 @@ export class Core {
     this.notJudgedText = textOfCode(codes, 'CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
     this.reloading = addon.wordOfCode('POLICY_RELOADING')
-    this.reloadingText = this.textOfCode('POLICY_RELOADING')
-    this.notLoadedText = this.textOfCode('POLICY_NOT_LOADED')
+    this.reloadingText = textOfCode(codes, 'POLICY_RELOADING')
+    this.notLoadedText = textOfCode(codes, 'POLICY_NOT_LOADED')
     this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
 
@@ -254,15 +260,17 @@ export class Core {
     const [a, b, c, d] = [keys[0] ?? '', keys[1] ?? '', keys[2] ?? '', keys[3] ?? '']
     switch (keys.length) {
       case 1:
-        return judge(handle, call, tool, where, session, turn, step, names, values[a])
+        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a]))
       case 2:
-        return judge(handle, call, tool, where, session, turn, step, names, values[a], values[b])
+        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a], values[b]))
       case 3:
-        return judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c])
+        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c]))
       case 4:
-        return judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c], values[d])
+        return answered(
+          judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c], values[d]),
+        )
       default:
-        return judge(handle, call, tool, where, session, turn, step, names, ...keys.map(key => values[key]))
+        return answered(judge(handle, call, tool, where, session, turn, step, names, ...keys.map(key => values[key])))
     }
   }
 

@@ -14,12 +14,18 @@ import { lastOf, readEvent } from './log.js'
 /** Root calls of one turn whose own step is remembered, in a session that never announces its calls. */
 const OWN_STEPS_MAX = 1024
 
+/** Announced calls of one turn that are remembered, those of the current step not counted. Beyond it the oldest are forgotten. */
+const CALLS_MAX = 4096
+
+/** Stands for the execution of a call that is over: nothing of it is held, and no other can claim its announcement. */
+const OVER = Object.freeze({})
+
 /**
  * @typedef {import('./host-types.js').Exec} Exec
  * @typedef {import('./host-types.js').Session} Session
  * @typedef {import('./host-types.js').SessionEvent} SessionEvent
  * @typedef {'start' | 'seen' | 'end'} TurnEvent `seen`: under way when it was first seen
- * @typedef {{ track: Track, name: string, step: number, by: Exec | undefined }} Announced a call that the session's events told of
+ * @typedef {{ track: Track, name: string, step: number, by: object | undefined }} Announced a call that the session's events told of
  * @typedef {{ track: Track, turn: number, counted: boolean, step: number, epoch: number }} Place
  * @typedef {{ track: Track, type: string, data: any }} Fact an event of a session's log
  */
@@ -46,6 +52,8 @@ export class Track {
   /** Own steps of root calls, where none is announced. @type {Map<string, number> | undefined} */
   ownSteps = undefined
   ownStep = 0
+  /** Whether calls of the current turn were forgotten. */
+  forgot = false
   /** Whether an ask of this session came back because nobody could answer. */
   askUnavailable = false
   /** Whether a call of the current turn was judged. */
@@ -176,10 +184,10 @@ export class Position {
       else track.counted += 1
       this.#turnover(track, type === 'turn/start' ? 'start' : 'end')
     } else if (type === 'tool/result') {
-      this.#over(track.calls?.get(data.callId))
+      this.#ended(track.calls?.get(data.callId))
     } else if (typeof data.subCallId === 'string') {
       if (type.endsWith('-start')) this.#announce(track, 'subCalls', data.subCallId, data.name)
-      else this.#over(track.subCalls?.get(data.subCallId))
+      else this.#ended(track.subCalls?.get(data.subCallId))
     }
     return { track, type, data }
   }
@@ -206,14 +214,32 @@ export class Position {
     track[which] = calls
     const before = calls.get(id)
     if (before !== undefined) this.#unclaimed.delete(before)
+    if (calls.size >= CALLS_MAX) this.#forgetOldest(track, calls)
     const announced = { track, name: typeof name === 'string' ? name : '', step: track.step, by: undefined }
     calls.set(id, announced)
     if (this.#governs(name)) this.#unclaimed.add(announced)
   }
 
+  /** A turn of many calls must not hold all of them. @param {Track} track @param {Map<string, Announced>} calls */
+  #forgetOldest(track, calls) {
+    for (const [id, oldest] of calls) {
+      if (oldest.step >= track.step) return
+      this.#unclaimed.delete(oldest)
+      calls.delete(id)
+      track.forgot = true
+      return
+    }
+  }
+
   /** The call has come, or will not come any more. @param {Announced | undefined} announced */
   #over(announced) {
     if (announced !== undefined) this.#unclaimed.delete(announced)
+  }
+
+  /** The call's result is there. @param {Announced | undefined} announced */
+  #ended(announced) {
+    this.#over(announced)
+    if (announced?.by !== undefined) announced.by = OVER
   }
 
   /** @param {Track} track */
@@ -229,6 +255,7 @@ export class Position {
     this.#forgetClaims(track)
     track.calls = undefined
     track.subCalls = undefined
+    track.forgot = false
   }
 
   /**
@@ -326,7 +353,8 @@ export class Position {
   /** @param {Track} track @param {Exec} exec */
   #step(track, exec) {
     const root = exec.rootCallId ?? exec.callId
-    if (track.announces) return track.calls?.get(root)?.step ?? track.step
+    // Before all others where it may be one that was forgotten: nothing was seen then.
+    if (track.announces) return track.calls?.get(root)?.step ?? (track.forgot ? 0 : track.step)
     // Calls of one root call are of one step; each root call is its own.
     const own = exec.parent === undefined ? undefined : track.ownSteps?.get(root)
     if (own !== undefined) return own

@@ -28,7 +28,9 @@ function fuzz(name, options) {
   const seeds = join(folder, 'seeds', name)
   const words = ['run', 'nightly', 'cargo', 'fuzz', 'run', name]
   const dirs = options.includes('-merge=1') ? [seeds, corpus] : [corpus, seeds]
-  return run('rustup', [...words, ...dirs, '--', `-max_len=${longest(name)}`, '-timeout=20', ...options], { show: true })
+  return run('rustup', [...words, ...dirs, '--', `-max_len=${longest(name)}`, '-timeout=20', ...options], {
+    show: true,
+  })
 }
 
 entry(async () => {

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inRoot, projectNode } from '../../scripts/lib/project.mjs'
-import { cut, message, noticesOf, outside, UNVERIFIED } from '../support/dsh-gate.js'
+import { cut, LATE, message, noticesOf, outside, UNVERIFIED } from '../support/dsh-gate.js'
 import { call, note } from '../support/gate.js'
 import { dsh, memoryTool, packProject, runDsh } from '../support/headless.js'
 import { withTempDir } from '../support/temp-dir.js'
@@ -45,9 +45,7 @@ test('from the tarball to a clean removal, with nothing but the docs', { timeout
     const run = async messages => {
       const ended = await runDsh({ home, mcp: 'none', script: [...messages.map(message), { text: 'done' }] })
       expect(ended).toMatchObject({ code: 0, unused: [], stdout: 'done\n' })
-      // On a busy machine the last record may come too late for the storage, which is then said.
-      const late = /could not be stored before the end/
-      return { ...ended, notices: noticesOf(ended.stderr).filter(line => !late.test(line)) }
+      return { ...ended, notices: noticesOf(ended.stderr).filter(line => !LATE.test(line)) }
     }
     const said = outside ? [UNVERIFIED] : []
 

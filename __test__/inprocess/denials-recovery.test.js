@@ -302,10 +302,13 @@ async function play(one) {
   const editor = one.edit === undefined ? undefined : reloading(one.wanted.at(-1)[0][0], one.edit)
   let broken = false
   const native = loadAddon()
-  const judge = (...args) => {
-    if (broken) throw new Error('broken on purpose')
-    return native.judge(...args)
-  }
+  const breakable =
+    name =>
+    (...args) => {
+      if (broken) throw new Error('broken on purpose')
+      return native[name](...args)
+    }
+  const faulty = { ...native, judge: breakable('judge'), judgeFlat: breakable('judgeFlat') }
   let loads = 0
   const host = () => {
     const version = one.versions?.[loads++] ?? '0.1.5'
@@ -315,7 +318,7 @@ async function play(one) {
     profile: 'strict',
     config: one.config,
     tools: { ...notes.tools, ...(one.server ? under(one.server, notes.tools) : {}), ...one.tools },
-    parts: { host, ...(one.fault ? { addon: () => ({ ...native, judge }) } : {}) },
+    parts: { host, ...(one.fault ? { addon: () => faulty } : {}) },
     behind: [...(editor ? [[editor.plugin]] : []), ...(one.ahead ? [[one.ahead]] : [])],
   })
   editor?.ready(gate)

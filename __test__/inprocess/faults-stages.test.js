@@ -8,8 +8,6 @@ import { drivenSession } from '../support/driven.js'
 import { answer, bootGate, call, FOUND, memory, WRITTEN } from '../support/gate.js'
 import { plugin, search, write } from './attack-support.js'
 
-const pass = (_exec, next) => next()
-
 /** Where something happens: the listeners that make it happen, and what has run by then. */
 const stages = {
   'before pre-execute': { early: true },
@@ -31,13 +29,15 @@ async function bootStaged(stage, mode, deed) {
   const at = name => {
     if (name === state.name) state.deed()
   }
+  const waterfall = (exec, ...rest) => {
+    at(exec.name)
+    return rest.at(-1)()
+  }
   const listener = {
     guard: exec => void at(exec.name),
     'tools/result': exec => at(exec.name),
   }[event]
-  const listeners =
-    event === undefined ? {} : { [event]: listener ?? ((exec, next) => (at(exec.name), pass(exec, next))) }
-  if (event === 'tools/post-execute') listeners[event] = (exec, _result, next) => (at(exec.name), next())
+  const listeners = event === undefined ? {} : { [event]: listener ?? waterfall }
   const bodyOf = (name, text) => () => {
     if (body) at(name)
     return answer(text)

@@ -124,7 +124,7 @@ describe.each([...judging, ...denying, ...asking, ...around])('%s answers nonsen
 
 describe('what is told of it', () => {
   test('one line for each stage, with the code and no text of another', async () => {
-    const { state, parts } = breaking('judge', () => {
+    const { state, parts } = breaking('judgeFlat', () => {
       throw new Error('about a note: MARKER')
     })
     const gate = await bootGate({ parts })

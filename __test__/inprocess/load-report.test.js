@@ -215,7 +215,7 @@ describe('records that the sink does not take', () => {
 
   test('are told once, then at most once a minute with the number of what was held back', async () => {
     let now = 1_000_000
-    vi.spyOn(Date, 'now').mockImplementation(() => now)
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
     const gate = await bootGate({ parts: { sink: broken() } })
     const agent = await gate.turn([[call.simple], [call.write]])
     expect(gate.stderr).toEqual(['dsh-bmpp: 1 audit record could not be kept; every rule is still applied\n'])

@@ -64,21 +64,27 @@ const given = {
       content: `${MARK} content ${random.int(3)}`,
       project: 'main',
     }
-    return random.weigh([
-      [args, 60],
-      [{ ...args, overwrite: random.pick([true, 'true', 1, 'yes', 'on']) }, 14],
-      [{ ...args, overwrite: random.pick([false, 'false', 0]) }, 4],
-      [{ ...args, directory: random.pick([`../${MARK}`, `${MARK}/.git/hooks`, `/${MARK}`, `~/${MARK}`]) }, 4],
-      [{ ...args, folder: `${MARK}-other` }, 3],
-      [{ ...args, tags: [SECRET] }, 3],
-      [{ ...args, title: `${title(note)} [test-fixture]` }, 3],
-      [{ ...args, title: `${MARK} \ud800 Title ${note}` }, 2],
-      [
-        { ...args, content: `${MARK} ${'x'.repeat(2000)}`, metadata: { deep: { deeper: [MARK, { __proto__x: 1 }] } } },
-        3,
-      ],
-      [`[${JSON.stringify(MARK)}]`, 2],
-    ])
+    return random.weigh(
+      /** @type {[any, number][]} */ ([
+        [args, 60],
+        [{ ...args, overwrite: random.pick([true, 'true', 1, 'yes', 'on']) }, 14],
+        [{ ...args, overwrite: random.pick([false, 'false', 0]) }, 4],
+        [{ ...args, directory: random.pick([`../${MARK}`, `${MARK}/.git/hooks`, `/${MARK}`, `~/${MARK}`]) }, 4],
+        [{ ...args, folder: `${MARK}-other` }, 3],
+        [{ ...args, tags: [SECRET] }, 3],
+        [{ ...args, title: `${title(note)} [test-fixture]` }, 3],
+        [{ ...args, title: `${MARK} \ud800 Title ${note}` }, 2],
+        [
+          {
+            ...args,
+            content: `${MARK} ${'x'.repeat(2000)}`,
+            metadata: { deep: { deeper: [MARK, { __proto__x: 1 }] } },
+          },
+          3,
+        ],
+        [`[${JSON.stringify(MARK)}]`, 2],
+      ]),
+    )
   },
   edit_note: random => {
     const note = random.int(NOTES)

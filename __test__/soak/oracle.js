@@ -163,8 +163,9 @@ export class Oracle {
   #repeats(turn, name, args) {
     const before = turn.writes.get(keyOf(name, args))
     if (before === undefined || before.state === 'failed') return undefined
-    // Tools that no table knows are not told apart, and what became of a project cannot be read.
-    if (name === UNKNOWN || (/_project$/.test(name) && before.state !== 'done')) return undefined
+    // Tools that no table knows are not told apart. A project call that was done, and whose caller was told otherwise, may be made
+    // again, since what became of a project cannot be read in a note.
+    if (name === UNKNOWN || name.endsWith('_project')) return undefined
     if (turn.wroteAt > before.at || this.#movedAt > before.at) return undefined
     if (before.state === 'unknown' && turn.readAt > before.at) return undefined
     return `again, although it was made before and is ${before.state}`

@@ -110,9 +110,8 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
   process.on('unhandledRejection', onError)
   process.on('uncaughtException', onError)
 
-  /** The innermost of all: told of each body before the host reads what it is given. */
-  function aboutToRun(/** @type {any} */ exec) {
-    const { name, arguments: args } = exec
+  /** A body runs: whether it may is the oracle's to say. */
+  function started(/** @type {any} */ exec, /** @type {string} */ name, /** @type {any} */ args) {
     const call = byExec.get(exec)
     const session = exec.agent?.session
     if (enforces() && WRITES.has(name)) {
@@ -121,24 +120,19 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
       if (objection !== undefined) violation(`a write ran ${objection}: ${name} ${JSON.stringify(args)?.slice(0, 200)}`)
     }
     const task = name === CLASSIFY ? args?.task : undefined
-    const run = {
-      name,
-      args,
-      meant: /** @type {string | undefined} */ (undefined),
-      task,
-      turn: oracle.turnOf(call?.call.session),
-    }
+    /** @type {Made['runs'][number]} */
+    const run = { name, args, meant: undefined, task, turn: oracle.turnOf(call?.call.session) }
     call?.runs.push(run)
     return { run, ended: oracle.ran(session, name, args) }
   }
 
-  /** What the server makes of it. @type {WeakMap<object, { run: any, ended: (meant: any) => void }[]>} */
-  const running = new WeakMap()
+  /** What the host was let on to run last, by execution. @type {WeakMap<object, { name: string, args: any }>} */
+  const letOn = new WeakMap()
   async function body(/** @type {string} */ name, /** @type {any} */ args, /** @type {any} */ exec) {
     const call = byExec.get(exec)
-    const { run, ended } = running.get(exec)?.pop() ?? { run: undefined, ended: () => {} }
-    if (run === undefined || run.name !== name || run.args !== args)
-      violation(`${name} ran otherwise than it was let on`)
+    const on = letOn.get(exec)
+    if (on?.name !== name || on.args !== args) violation(`${name} ran otherwise than it was let on`)
+    const { run, ended } = started(exec, name, args)
     const answer = answerTo(bodies, name, args)
     seen.answers[answer.meant] = (seen.answers[answer.meant] ?? 0) + 1
     const meant = answer.meant
@@ -154,10 +148,8 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
       throw new Error('cut off')
     }
     if (bodies.chance(0.3)) await tick()
-    if (run !== undefined) {
-      run.meant = meant
-      run.text = answer.text ?? JSON.stringify(answer.json)
-    }
+    run.meant = meant
+    run.text = answer.text ?? JSON.stringify(answer.json)
     ended(meant)
     if (answer.flagged) return { isError: true, content: [{ type: 'text', text: answer.text }] }
     const result = answer.json === undefined ? answer.text : answer.json
@@ -204,8 +196,9 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
     const run = args.at(-1)
     const [exec] = args
     args[args.length - 1] = (/** @type {any[]} */ ...given) => {
-      const told = aboutToRun(exec)
-      if (exec.name !== CLASSIFY) running.set(exec, [...(running.get(exec) ?? []), told])
+      letOn.set(exec, { name: exec.name, args: exec.arguments })
+      // The control tool's body is not ours to look into.
+      if (exec.name === CLASSIFY) started(exec, CLASSIFY, exec.arguments)
       return run(...given)
     }
   }

@@ -69,7 +69,7 @@ export class MinimalHost {
     this.position.disposed(session)
   }
 
-  /** @param {Seat} seat @param {string} type @param {object} data */
+  /** @param {Pick<Seat, 'agent'>} seat @param {string} type @param {object} data */
   event({ agent: { session } }, type, data) {
     const event = { type, seq: session.seq, data }
     session.seq += 1
@@ -129,7 +129,10 @@ export class MinimalHost {
 
   /** Announces the results of the calls so far. The gate learns in a microtask what came out of a body, so wait for one before. */
   settle() {
-    for (const [exec, result] of this.#done) this.gate.result(exec, result)
+    for (const [exec, result] of this.#done) {
+      this.gate.result(exec, result)
+      this.event(exec, 'tool/result', { message: { source: { callId: exec.callId } } })
+    }
     this.#done = []
   }
 

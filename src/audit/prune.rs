@@ -335,7 +335,8 @@ mod tests {
         let path = dir.path().join(format!("{DOMAIN}.json"));
         let odd = "{ \"big\" : 123456789012345678901234567890, \"huge\": 1e999 }";
         let events = format!("{{\"b\":{},\"odd\":{odd},\"a\":{}}}", record("x", 2, 1), record("x", 3, 2));
-        fs::write(&path, format!("{{\"unit\":1,\"tables\":{{\"other\":{odd},\"events\":{events}}}}}")).expect("written");
+        fs::write(&path, format!("{{\"unit\":1,\"tables\":{{\"other\":{odd},\"events\":{events}}}}}"))
+            .expect("written");
         assert_eq!(pruned(&dir, Request { keep: Some(1), ..Request::default() }), (1, 1));
         let text = fs::read_to_string(&path).expect("text");
         assert_eq!(text.matches(odd).count(), 2, "{text}");

@@ -29,8 +29,9 @@ const NAMES_MAX: usize = 16;
 /// What one turn can remember of each kind. Beyond it, what is known is forgotten, so that it must be read again.
 const REMEMBERED_MAX: usize = 16_384;
 
-/// Something that was learnt, in order. Never 0.
-pub(super) type Order = u64;
+/// Something that was learnt, in order. Never 0. Should a turn ever learn more, what comes then counts as not later than the
+/// last, and so as not known.
+pub(super) type Order = u32;
 
 /// What a turn knows of notes.
 #[derive(Debug, Default)]
@@ -70,7 +71,7 @@ pub(super) struct Memory {
 
 impl Memory {
     fn next(&mut self) -> Order {
-        self.order += 1;
+        self.order = self.order.saturating_add(1);
         self.order
     }
 

@@ -13,7 +13,7 @@ use crate::note::text::{CodePoint, Text};
 /// ignore is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Words {
-    segments: Vec<Digest>,
+    segments: Box<[Digest]>,
     /// All of it as one word: a title with a slash is a file name without.
     joined: Digest,
 }
@@ -56,7 +56,7 @@ impl Words {
             segments.push(digest(key, word.as_bytes()));
             all.push_str(&word);
         }
-        (!segments.is_empty()).then(|| Words { segments, joined: digest(key, all.as_bytes()) })
+        (!segments.is_empty()).then(|| Words { segments: segments.into(), joined: digest(key, all.as_bytes()) })
     }
 
     /// The same of an ASCII name, of which the slug rule leaves the letters and digits.
@@ -65,12 +65,11 @@ impl Words {
         while let Some(bare) = without_ending(name, ".md").or_else(|| without_ending(name, ".markdown")) {
             name = bare;
         }
-        let mut segments = Vec::with_capacity(4);
+        let skipped = |segment: &&[u8]| matches!(*segment, b"" | b".");
+        let parts = || name.as_bytes().split(|byte| matches!(byte, b'/' | b'\\')).filter(|part| !skipped(part));
+        let mut segments = Vec::with_capacity(parts().count());
         let mut all = Vec::with_capacity(name.len() + 2);
-        for segment in name.as_bytes().split(|byte| matches!(byte, b'/' | b'\\')) {
-            if matches!(segment, b"" | b".") {
-                continue;
-            }
+        for segment in parts() {
             let start = all.len();
             for byte in segment {
                 match IN_WORDS.get(usize::from(*byte)) {
@@ -90,7 +89,7 @@ impl Words {
             [only] => *only,
             _ => digest(&all),
         };
-        Some(Words { segments, joined })
+        Some(Words { segments: segments.into(), joined })
     }
 
     /// Whether it is one word, as a title is, which has no folder before it.
@@ -100,7 +99,7 @@ impl Words {
 
     /// Whether it is one word below this project.
     pub(super) fn is_single_below(&self, project: &Words) -> bool {
-        self.segments.strip_prefix(project.segments.as_slice()).is_some_and(|below| below.len() == 1)
+        self.segments.strip_prefix(&*project.segments).is_some_and(|below| below.len() == 1)
     }
 
     /// Whether both may be names of one note: the one ends as the other does, with folders or a project before it.
@@ -114,12 +113,12 @@ impl Words {
     /// Whether these words are all that the server needs to reach the note with this path and permalink, and no search: the
     /// path or the permalink, with or without the project in front.
     pub(super) fn reach(&self, path: Option<&Words>, permalink: Option<&Words>) -> bool {
-        let is = |segments: Option<&[Digest]>| segments.is_some_and(|segments| segments == self.segments);
+        let is = |segments: Option<&[Digest]>| segments.is_some_and(|segments| *segments == *self.segments);
         let below = |words: &'_ Words| words.segments.get(1..).map(<[Digest]>::to_vec);
-        is(path.map(|path| path.segments.as_slice()))
-            || is(permalink.map(|permalink| permalink.segments.as_slice()))
+        is(path.map(|path| &*path.segments))
+            || is(permalink.map(|permalink| &*permalink.segments))
             || is(permalink.and_then(below).as_deref())
-            || path.is_some_and(|path| below(self).is_some_and(|own| own == path.segments))
+            || path.is_some_and(|path| below(self).is_some_and(|own| *own == *path.segments))
     }
 
     /// Whether a note of this name may be in a folder of that one, with or without a project before either.
@@ -249,7 +248,7 @@ mod tests {
                 segments.push(digest(&KEY, word.as_bytes()));
                 all.push_str(&word);
             }
-            (!segments.is_empty()).then(|| Words { segments, joined: digest(&KEY, all.as_bytes()) })
+            (!segments.is_empty()).then(|| Words { segments: segments.into(), joined: digest(&KEY, all.as_bytes()) })
         };
         let mut known = KnownWords::default();
         let parts =

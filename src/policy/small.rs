@@ -6,9 +6,6 @@ use std::hash::Hash;
 
 /// Entries that are a list.
 const FEW: usize = 8;
-/// Entries that a list grows by.
-const MORE: usize = 2;
-
 #[derive(Debug)]
 enum Held<K, V> {
     Few(Vec<(K, V)>),
@@ -93,9 +90,8 @@ impl<K: Eq + Hash + Copy, V> Small<K, V> {
     fn add(&mut self, key: K, value: V) {
         match &mut self.0 {
             Held::Few(list) if list.len() < FEW => {
-                if list.len() == list.capacity() {
-                    list.reserve_exact(MORE);
-                }
+                // One by one: it stays short, and many turns hold no more.
+                list.reserve_exact(1);
                 list.push((key, value));
             }
             Held::Few(list) => {
