@@ -64,8 +64,8 @@ describe.each(['audit', 'enforce'])('mode %s', mode => {
     expect(gate.ran.map(({ name }) => name)).toEqual([...OUTSIDE, 'bash', ...OUTSIDE])
     // And the counters do count.
     await gate.turn([[call.read]], agent)
-    expect(calls.get('judge')).toBe(1)
-    expect(calls.get('settle')).toBe(1)
+    expect(calls.get('judgeFlat')).toBe(1)
+    expect(calls.get('settleText')).toBe(1)
   })
 
   test('a session that was never judged is not followed in the core, whatever happens in it', async () => {
