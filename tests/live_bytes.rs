@@ -2,16 +2,20 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not as it must be")]
 
 #[path = "../bench/support/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a module of several targets, as open as they need")]
 mod support;
 
 use std::alloc::System;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use cap::Cap;
 use support::Stage;
 
 #[global_allocator]
 static HEAP: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Writes in which each kind of knowledge comes to its bound, once and once more.
+const HALF: usize = 2 * 16_384;
 
 /// Only one test counts at a time.
 static COUNTING: Mutex<()> = Mutex::new(());
@@ -28,7 +32,7 @@ fn used() -> Stage {
 
 #[test]
 fn sessions_that_are_gone_leave_not_a_byte() {
-    let _counting = COUNTING.lock().unwrap();
+    let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut stage = used();
     let before = HEAP.allocated();
     for live in [1, 2000, 3, 500] {
@@ -53,14 +57,14 @@ fn sessions_that_are_gone_leave_not_a_byte() {
 /// Beyond what a turn may hold of each kind it forgets, so that the second half holds no more than the first did.
 #[test]
 fn a_turn_without_end_holds_no_more_and_no_more() {
-    let _counting = COUNTING.lock().unwrap();
+    let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut stage = used();
     stage.session = stage.policy.open_session();
     stage.earn();
     let before = HEAP.allocated();
     let mut most = [0; 2];
     for (half, most) in most.iter_mut().enumerate() {
-        for index in half * 20_000..(half + 1) * 20_000 {
+        for index in half * HALF..(half + 1) * HALF {
             stage.judge("write_note", &support::note(index, 64));
             stage.settle(&support::written(index));
             *most = HEAP.allocated().max(*most);

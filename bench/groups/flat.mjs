@@ -124,7 +124,7 @@ export function figures({ rounds = ROUNDS, quick = false }) {
   /** @type {import('../lib/figure.mjs').Figure[]} */
   const flat = Object.entries(KINDS).map(([what, kind]) => ({
     name: `${what} of one turn: calls 9 901 to 10 000`,
-    value: lateness(stage, kind, rounds),
+    value: lateness(stage, kind, rounds * 2),
     bar: 1.5,
     unit: '× calls 101 to 200',
   }))

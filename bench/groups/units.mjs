@@ -6,7 +6,7 @@ import { measure, ratio } from '../lib/rounds.mjs'
 import { addon, memory, note, noteJson, Stage, whole, written } from '../lib/stage.mjs'
 
 const ROW = { mode: 'enforce', profile: 'compat' }
-const CALLS = 400
+const CALLS = 100
 const ID = 'session-70afea79-84a9-48fc-b07b-ccc4392f83b7'
 
 /** A stage whose calls are recorded as the gate records them, into a sink that drops them. */
@@ -68,7 +68,7 @@ export function figures({ rounds }) {
   }
   const cost = measure(
     {
-      unit: { call: () => addon.nothing(), times: 50 },
+      unit: { call: () => addon.nothing(), times: 200 },
       judgeWrite: { prepare, call: index => stage.judge(write, notes.at(index)) },
       wholeWrite: { prepare, call: index => stage.play(write, notes.at(index), answers.at(index)) },
       judgeRead: { prepare, call: index => stage.judge(read, reads.at(index)) },
