@@ -6,11 +6,24 @@ export type OnProgress = (done: number, total: number) => void
 /** Takes lines, and says whether it wants more. */
 export type OnLines = (lines: string) => boolean
 
+/**
+ * `judge`, of arguments whose values are texts, numbers, booleans and null, in the order of the names that `argumentNames` has
+ * given this number. Returns the verdict's word, and above its 32 bits: the facts of `judgedFacts` in two bits, and one that
+ * says that a secret was found.
+ */
+export declare function judgeFlat(policy: number, call: number, tool: number, place: number, session: number, turn: number, step: number, names: number, ...values: Array<string | number | boolean | null>): number
+
+/** `settle`, with a value that is nothing but a text: the answer's only text, or what was said of an error. */
+export declare function settleText(policy: number, session: number, call: number, tool: number, facts: number, step: number, text?: string): number
+
 /** Version of the crate this addon was built from; equal to the package's. */
 export declare function addonVersion(): string
 
 /** What a human reads who is asked to approve the call. */
 export declare function approvalReason(name: string, tool: number, word: number, args: unknown): string
+
+/** Keeps a list of argument names for `judgeFlat`, and returns its number; 0 where it is not kept, and `judge` must be called. */
+export declare function argumentNames(policy: number, tool: number, names: Array<string>): number
 
 /**
  * Takes old records out: `request` is `{keep?, since?, dryRun}`. Returns what was done, as JSON. Nobody may have the
@@ -260,6 +273,12 @@ export interface NoteIdentity {
   /** Permalink of a new note at that path; null where it is not proven. */
   permalink: string | null
 }
+
+/**
+ * Does nothing. It is the unit in which benchmarks count what a call of this addon costs: an empty function, in the build
+ * that ships.
+ */
+export declare function nothing(): void
 
 /** Begins to follow a session and returns its number. */
 export declare function openSession(policy: number): number

@@ -23,31 +23,36 @@ export function plain(value) {
   }
 }
 
+/** What was found to be fixed, and so is for good: the same arguments are looked at by every door. @type {WeakSet<object>} */
+const found = new WeakSet()
+
 /**
  * Whether a value is data that can never read otherwise: primitives, and frozen plain objects and arrays of such. Iterative,
  * since a model may nest ten thousand levels deep.
  * @param {unknown} value
  */
 export function isFixed(value) {
+  if (!isContainer(value)) return isPrimitive(value)
+  if (found.has(value)) return true
+  /** What is still to be looked at; most arguments hold nothing that holds others. @type {object[]} */
   const open = [value]
-  const seen = new Set()
-  while (open.length > 0) {
-    const next = open.pop()
-    if (!isContainer(next)) {
-      if (!isPrimitive(next)) return false
-      continue
-    }
-    if (seen.has(next)) continue
-    seen.add(next)
+  const seen = new Set(open)
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (types.isProxy(next) || !Object.isFrozen(next) || !isPlain(next)) return false
     for (const key of Reflect.ownKeys(next)) {
       const property = Reflect.getOwnPropertyDescriptor(next, key)
       if (typeof key === 'symbol' || property === undefined || !('value' in property)) return false
       // What is not listed is read by a body and left out of JSON: the two would be different arguments.
       if (!property.enumerable && !(key === 'length' && Array.isArray(next))) return false
-      open.push(property.value)
+      const held = property.value
+      if (isContainer(held)) {
+        if (seen.has(held) || found.has(held)) continue
+        seen.add(held)
+        open.push(held)
+      } else if (!isPrimitive(held)) return false
     }
   }
+  found.add(value)
   return true
 }
 

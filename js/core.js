@@ -22,16 +22,100 @@ const NAMES_MAX = 4096
 
 /**
  * @typedef {import('./native.js').Addon} Addon
+ *
+ * @typedef {object} Described a verdict in readable form: one object for all calls that have it, frozen
+ * @property {'allow' | 'deny'} decision
+ * @property {string} code
+ * @property {boolean} destructive
+ * @property {string} classification
+ * @property {string} lookup
+ * @property {string | null} argument the argument at fault, by the server's name of it
+ * @property {readonly string[]} observations
+ * @property {ReadonlyArray<{ code: string, level: string }>} findings of the integrity guards
+ * @typedef {{ readonly outcome: string | null, readonly observations: readonly string[] }} Settlement what a result changed
  * @typedef {{ id: number, class: string, writes: boolean }} Tool a governed tool; `class` is a word of the core's vocabulary
  */
+
+/** An answer of the core that must be a number: what is none must not look like arguments that were not handed over. @param {unknown} answer */
+function answered(answer) {
+  if (typeof answer !== 'number') throw new TypeError('the core returned no number')
+  return answer
+}
+
+/** What the core says besides the word stands above its 32 bits. */
+const ABOVE = 2 ** 32
+
+/** @typedef {{ number: number | undefined, more: Map<string, NameList> }} NameList names of arguments, one after the other */
+
+/** Whether a value holds no others. @param {unknown} value */
+function isFlat(value) {
+  const kind = typeof value
+  return kind === 'string' || kind === 'boolean' || kind === 'number' || value === null
+}
+
+/**
+ * The text that a value is, where it is one: the value that the host's bridge makes of an answer in text, or an error's message.
+ * Of plain data only. Of any other value the core must look for itself what it is.
+ * @param {unknown} value
+ * @returns {string | undefined}
+ */
+export function textOf(value) {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return undefined
+  const result = /** @type {{ structuredContent?: unknown, content?: unknown }} */ (value)
+  const structured = Object.hasOwn(result, 'structuredContent') ? result.structuredContent : undefined
+  if (structured !== undefined) {
+    if (typeof structured !== 'object' || structured === null || Array.isArray(structured)) return undefined
+    const keys = Object.keys(structured)
+    if (keys.length !== 1 || keys[0] !== 'result') return undefined
+    const { result: inner } = /** @type {{ result: unknown }} */ (structured)
+    return typeof inner === 'string' ? inner : undefined
+  }
+  const content = Object.hasOwn(result, 'content') ? result.content : undefined
+  if (!Array.isArray(content)) return undefined
+  const block = content[0]
+  if (typeof block !== 'object' || block === null || !Object.hasOwn(block, 'text')) return undefined
+  return typeof block.text === 'string' ? block.text : undefined
+}
+
+/** @param {readonly { name: string, text: string }[]} codes @param {string} code */
+function textOfCode(codes, code) {
+  const text = codes.find(entry => entry.name === code)?.text
+  if (text === undefined || text === '') throw new TypeError(`the core has no text for ${code}`)
+  return text
+}
+
+/** @param {Addon} addon */
+const constantsOf = addon => ({
+  PLACE_NO_AGENT: addon.PLACE_NO_AGENT,
+  PLACE_UNKNOWN: addon.PLACE_UNKNOWN,
+  PLACE_HOST_TURN: addon.PLACE_HOST_TURN,
+  PLACE_COUNTED_TURN: addon.PLACE_COUNTED_TURN,
+  PLACE_CONTROL_HIDDEN: addon.PLACE_CONTROL_HIDDEN,
+  FACT_REACHED: addon.FACT_REACHED,
+  FACT_ERROR: addon.FACT_ERROR,
+  FACT_DECLARED_SIMPLE: addon.FACT_DECLARED_SIMPLE,
+  FACT_DECLARED_COMPLEX: addon.FACT_DECLARED_COMPLEX,
+})
 
 export class Core {
   /** @type {Map<string, Tool>} */
   #tools = new Map()
-  /** @type {Map<number, import('../index.js').Described>} */
+  /** Lists of argument names that calls of a tool have had. @type {Map<number, NameList>} */
+  #names = new Map()
+  /** What the last judging said besides the word; undefined where it must be asked for. @type {number | undefined} */
+  #above
+  #judgeFlat
+  #settleText
+  /** What becomes of a verdict, where nobody and where somebody can be asked. */
+  #enforced = [new Map(), new Map()]
+  /** @type {Map<number, Described>} */
   #described = new Map()
+  /** @type {Map<number, Settlement>} */
+  #settlements = new Map()
   #prefixes
   #control
+  #lists = 0
   #reads
   #enforcements
   #facts
@@ -44,21 +128,28 @@ export class Core {
    */
   constructor(addon, config) {
     this.addon = addon
+    // Read from the addon once: its own object is no fast one.
+    this.constants = constantsOf(addon)
+    this.#judgeFlat = addon.judgeFlat
+    this.#settleText = addon.settleText
     this.handle = addon.createPolicy(config)
     this.info = addon.policyInfo(this.handle)
     this.controlTool = addon.controlTool()
     this.#control = this.controlTool.name
     this.#prefixes = this.info.prefixes
     this.#reads = new Set(this.info.readTools)
-    const { enforcements, facts } = addon.vocabulary()
+    const { enforcements, facts, codes } = addon.vocabulary()
     this.#enforcements = enforcements
     this.#facts = facts
     this.#hashes = this.info.pathRedaction === 'hash'
     // Kept from the start: they must be there when the core is what fails.
-    this.internalErrorText = this.textOfCode('POLICY_INTERNAL_ERROR')
+    this.internalErrorText = textOfCode(codes, 'POLICY_INTERNAL_ERROR')
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
-    this.notJudgedText = this.textOfCode('CALL_NOT_JUDGED')
+    this.notJudgedText = textOfCode(codes, 'CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
+    this.reloading = addon.wordOfCode('POLICY_RELOADING')
+    this.reloadingText = textOfCode(codes, 'POLICY_RELOADING')
+    this.notLoadedText = textOfCode(codes, 'POLICY_NOT_LOADED')
     this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
 
@@ -75,6 +166,20 @@ export class Core {
     if (typeof name !== 'string') return false
     for (const prefix of this.#prefixes) if (name.startsWith(prefix)) return true
     return name === this.#control
+  }
+
+  /**
+   * The governed servers of which no tool is among these. Where one server's prefix begins another's, a tool is of the longer.
+   * @param {readonly string[]} names public names of the host's tools
+   */
+  missingServers(names) {
+    const there = new Set(
+      names.map(name => {
+        const prefixes = this.#prefixes.filter(prefix => name.startsWith(prefix))
+        return prefixes.toSorted((a, b) => b.length - a.length)[0]
+      }),
+    )
+    return this.info.serverNames.filter((_, index) => !there.has(this.#prefixes[index]))
   }
 
   /**
@@ -116,7 +221,83 @@ export class Core {
    * @returns {number} the verdict's word
    */
   judge(call, tool, where, session, turn, step, args) {
-    return number(this.addon.judge(this.handle, call, tool, where, session, turn, step, args))
+    const answer = this.#flat(call, tool, where, session, turn, step, args)
+    if (answer === undefined) {
+      this.#above = undefined
+      return number(this.addon.judge(this.handle, call, tool, where, session, turn, step, args))
+    }
+    const word = answer >>> 0
+    const above = (answer - word) / ABOVE
+    if (!Number.isInteger(above) || above < 0 || above > 7) throw new TypeError('the core returned no number')
+    this.#above = above
+    return word
+  }
+
+  /**
+   * Judges arguments whose values hold no others: these are handed over side by side, under names that the core knows by a
+   * number. Any others it must look through itself.
+   * @param {number} call
+   * @param {number} tool
+   * @param {number} where
+   * @param {number} session
+   * @param {number} turn
+   * @param {number} step
+   * @param {unknown} args
+   * @returns {number | undefined} the word, and what is above it
+   */
+  #flat(call, tool, where, session, turn, step, args) {
+    if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined
+    const keys = Object.keys(args)
+    const list = this.#listOf(tool, keys)
+    if (list === undefined) return undefined
+    list.number ??= keys.length > 0 ? number(this.addon.argumentNames(this.handle, tool, keys)) : 0
+    if (list.number === 0) return undefined
+    const values = /** @type {any} */ (args)
+    for (const key of keys) if (!isFlat(values[key])) return undefined
+    const { handle } = this
+    const judge = this.#judgeFlat
+    const names = list.number
+    const [a, b, c, d] = [keys[0] ?? '', keys[1] ?? '', keys[2] ?? '', keys[3] ?? '']
+    switch (keys.length) {
+      case 1:
+        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a]))
+      case 2:
+        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a], values[b]))
+      case 3:
+        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c]))
+      case 4:
+        return answered(
+          judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c], values[d]),
+        )
+      default:
+        return answered(judge(handle, call, tool, where, session, turn, step, names, ...keys.map(key => values[key])))
+    }
+  }
+
+  /**
+   * What is kept of these names; undefined where no more is kept.
+   * @param {number} tool
+   * @param {readonly string[]} keys
+   * @returns {NameList | undefined}
+   */
+  #listOf(tool, keys) {
+    let list = this.#names.get(tool)
+    if (list === undefined) {
+      list = { number: undefined, more: new Map() }
+      this.#names.set(tool, list)
+    }
+    for (const key of keys) {
+      /** @type {NameList | undefined} */
+      let next = list.more.get(key)
+      if (next === undefined) {
+        if (this.#lists >= NAMES_MAX) return undefined
+        this.#lists += 1
+        next = { number: undefined, more: new Map() }
+        list.more.set(key, next)
+      }
+      list = next
+    }
+    return list
   }
 
   /** Begins to follow a session. @returns {number} its number */
@@ -129,13 +310,19 @@ export class Core {
    * @param {boolean} canAsk
    */
   enforcement(word, canAsk) {
+    // It depends on the word and the configuration alone.
+    const known = this.#enforced[canAsk ? 1 : 0]
+    const before = known?.get(word)
+    if (before !== undefined) return before
     const name = this.#enforcements[this.addon.enforcement(this.handle, word, canAsk)]
     if (name === undefined) throw new TypeError('the core returned no enforcement')
+    if (known !== undefined && known.size < NAMES_MAX) known.set(word, name)
     return name
   }
 
   /** What the last judging read of a write's arguments, as a record keeps it. Asked right after the judging. */
   judgedFacts() {
+    if (this.#above !== undefined) return this.#facts[this.#above & 3] || null
     try {
       return this.#facts[this.addon.judgedFacts(this.handle)] || null
     } catch {
@@ -188,22 +375,52 @@ export class Core {
   describe(word) {
     const known = this.#described.get(word)
     if (known !== undefined) return known
-    const described = this.addon.describe(word)
+    const { argument, observations, findings, ...said } = this.addon.describe(word)
+    const described = Object.freeze({
+      ...said,
+      argument: argument ?? null,
+      observations: Object.freeze(observations),
+      findings: Object.freeze(findings.map(finding => Object.freeze(finding))),
+    })
     if (this.#described.size >= NAMES_MAX) this.#described.clear()
     this.#described.set(word, described)
     return described
+  }
+
+  /**
+   * Settles a call, with the arguments of the addon's `settle` behind the policy.
+   * @param {number} session
+   * @param {number} call
+   * @param {number} tool
+   * @param {number} facts
+   * @param {number} step
+   * @param {unknown} value
+   * @returns {number} the settlement's word
+   */
+  settle(session, call, tool, facts, step, value) {
+    const text = textOf(value)
+    if (text !== undefined) return number(this.#settleText(this.handle, session, call, tool, facts, step, text))
+    return number(this.addon.settle(this.handle, session, call, tool, facts, step, value))
+  }
+
+  /**
+   * A settlement in readable form. As with verdicts there are few.
+   * @param {number} word
+   * @returns {Settlement}
+   */
+  describeSettlement(word) {
+    const known = this.#settlements.get(word)
+    if (known !== undefined) return known
+    const { outcome, observations } = this.addon.describeSettlement(word)
+    const settlement = Object.freeze({ outcome: outcome ?? null, observations: Object.freeze(observations) })
+    if (this.#settlements.size >= NAMES_MAX) this.#settlements.clear()
+    this.#settlements.set(word, settlement)
+    return settlement
   }
 
   /** The verdict on a call that is not governed. */
   get outside() {
     const { destructive: _, ...verdict } = this.describe(this.#outOfScope)
     return verdict
-  }
-
-  /** @param {string} code */
-  textOfCode(code) {
-    const text = this.addon.vocabulary().codes.find(entry => entry.name === code)?.text
-    if (text === undefined || text === '') throw new TypeError(`the core has no text for ${code}`)
-    return text
   }
 }

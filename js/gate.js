@@ -10,6 +10,8 @@
  * Every listener is total. A call outside the namespace is passed on before anything else is touched.
  */
 import { plain } from './arguments.js'
+import { decisionRecord, publicName, settlementRecord } from './entries.js'
+import { notices } from './notices.js'
 import { happened } from './records.js'
 import { nameOf, seal, shut } from './seal.js'
 
@@ -69,6 +71,9 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {string | undefined} id the host's id of the request, once it was raised
  * @property {boolean} approved answered with allowed-once, and not used yet
  */
+
+/** Of a call that has no turn any more. @type {import('./core.js').Settlement} */
+const NOT_SETTLED = Object.freeze({ outcome: null, observations: Object.freeze([]) })
 
 /** What the host says of a body that it did not run after all. */
 const NOT_RUN = new Set(['ABORTED_BEFORE_DISPATCH', 'UNKNOWN_TOOL'])
@@ -145,7 +150,7 @@ export class Gate {
     try {
       decision = this.#decide(exec, name)
     } catch (error) {
-      decision = this.#failed('pre-execute', name, error, exec) ? this.#deny(this.#core.internalErrorText) : undefined
+      decision = this.#failed('pre-execute', name, error, exec) ? this.#deny(this.#unjudgedText) : undefined
     }
     // A promise, since a listener in front may chain on what `next` gives it.
     return decision === undefined ? next() : Promise.resolve(decision)
@@ -233,10 +238,7 @@ export class Gate {
 
   /** @param {string} name */
   #toldAgain(name) {
-    this.#operator.notice(
-      'again',
-      `a call of ${publicName(name)} was dispatched again after it had run: it was not run again, and the other plugin was given its first result`,
-    )
+    this.#operator.notice(notices.again(publicName(name)))
     return false
   }
 
@@ -281,11 +283,18 @@ export class Gate {
   /**
    * What is left of the door once this gate has gone and until the next is up. It judges nothing: no core is asked.
    * @param {Exec} exec
+   * @param {import('./keeper.js').GateState} state
    * @returns {string | undefined} why a call may not pass
    */
-  closedDoor(exec) {
+  closedDoor(exec, state) {
     const name = nameOf(exec)
-    return this.#core.governs(name) && !this.#core.isFree(name) ? this.#core.internalErrorText : undefined
+    if (!this.#core.governs(name) || this.#core.isFree(name)) return undefined
+    return state === 'failed' ? this.#core.notLoadedText : this.#core.reloadingText
+  }
+
+  /** What a call is told that this gate cannot judge: for a fault of ours, or because the gate has gone. */
+  get #unjudgedText() {
+    return this.#unloaded ? this.#core.reloadingText : this.#core.internalErrorText
   }
 
   /** The row goes, and the core with it. A call that is under way meets this gate once more, and cannot be judged by it. */
@@ -419,7 +428,7 @@ export class Gate {
    */
   #word(exec, call, tool, place, args) {
     const core = this.#core
-    const { PLACE_NO_AGENT, PLACE_UNKNOWN, PLACE_COUNTED_TURN, PLACE_HOST_TURN, PLACE_CONTROL_HIDDEN } = core.addon
+    const { PLACE_NO_AGENT, PLACE_UNKNOWN, PLACE_COUNTED_TURN, PLACE_HOST_TURN, PLACE_CONTROL_HIDDEN } = core.constants
     // Only what cannot change or run code of its own crosses over.
     const read = tool.class === 'control' ? undefined : plain(args)
     if (place === 'no-agent') return core.judge(call, tool.id, PLACE_NO_AGENT, 0, 0, 0, read)
@@ -525,8 +534,8 @@ export class Gate {
    * @returns {string | undefined} why it may not pass
    */
   #unjudgeable(at, exec, name, error) {
-    if (this.#failed(at, name, error, exec)) return this.#core.internalErrorText
-    return this.#enforces && !seal(exec, 'name', name) ? this.#core.internalErrorText : undefined
+    if (this.#failed(at, name, error, exec)) return this.#unjudgedText
+    return this.#enforces && !seal(exec, 'name', name) ? this.#unjudgedText : undefined
   }
 
   /**
@@ -601,48 +610,53 @@ export class Gate {
 
   /** @param {Ticket} ticket @param {Exec} exec @param {ExecResult} result */
   #settle(ticket, exec, result) {
-    const { addon, handle } = this.#core
+    const core = this.#core
+    const { FACT_REACHED, FACT_ERROR, FACT_DECLARED_SIMPLE, FACT_DECLARED_COMPLEX } = core.constants
     // What ran under another name or with other arguments than were judged proves nothing of what was judged; and what was
     // denied and has succeeded did not run by the verdict.
     const changed = ticket.reached && (exec.name !== ticket.name || exec.arguments !== ticket.args)
     const otherwise = changed || (ticket.enforcement === 'denied' && result.isError === false)
     if (otherwise) this.#ranOtherwise(exec, ticket.place)
     let facts = 0
-    if (ticket.reached && ticket.sure && !otherwise) facts |= addon.FACT_REACHED
+    if (ticket.reached && ticket.sure && !otherwise) facts |= FACT_REACHED
     // A success is one that came out of the body and that the model is shown. Before the body has ended there is none.
-    if (result.isError !== false || ticket.outcome?.isError !== false) facts |= addon.FACT_ERROR
-    if (ticket.declared === 'simple') facts |= addon.FACT_DECLARED_SIMPLE
-    if (ticket.declared === 'complex') facts |= addon.FACT_DECLARED_COMPLEX
+    if (result.isError !== false || ticket.outcome?.isError !== false) facts |= FACT_ERROR
+    if (ticket.declared === 'simple') facts |= FACT_DECLARED_SIMPLE
+    if (ticket.declared === 'complex') facts |= FACT_DECLARED_COMPLEX
     const { place, tool } = ticket
-    let settled = { outcome: /** @type {string | null} */ (null), observations: /** @type {string[]} */ ([]) }
+    let settled = NOT_SETTLED
     let arrived = typeof place === 'object' ? place.step : null
     if (typeof place === 'object' && place.track.number !== undefined) {
       const { track } = place
       arrived = Math.max(place.step, this.#position.stepNow(track))
       const value = shown(ticket.outcome, result)
       const number = /** @type {number} */ (track.number)
-      const word = addon.settle(handle, number, ticket.call, tool.id, facts, arrived, value)
-      const { outcome, observations } = addon.describeSettlement(word)
-      settled = { outcome: outcome ?? null, observations }
+      settled = core.describeSettlement(core.settle(number, ticket.call, tool.id, facts, arrived, value))
       this.#asked.get(track)?.delete(ticket)
     }
-    this.#recorder.record({
-      kind: 'settlement',
-      ...placeOf(place),
-      number: ticket.call,
-      call: exec.callId,
-      tool: publicName(ticket.name),
-      class: tool.class,
-      reached: (facts & addon.FACT_REACHED) !== 0,
-      isError: (facts & addon.FACT_ERROR) !== 0,
-      declared: ticket.declared ?? null,
-      arrived,
-      ...settled,
-      happened: happened(ticket.reached, otherwise, (facts & addon.FACT_ERROR) !== 0, settled.outcome),
-      approved: ticket.approved,
-      target: ticket.target,
-      ...this.#row,
-    })
+    const reached = (facts & FACT_REACHED) !== 0
+    const isError = (facts & FACT_ERROR) !== 0
+    const how = happened(ticket.reached, otherwise, isError, settled.outcome)
+    const declared = ticket.declared ?? null
+    const [recorder, row, { name, approved }] = [this.#recorder, this.#row, ticket]
+    recorder.keep(
+      settlementRecord(
+        recorder,
+        row,
+        exec,
+        name,
+        tool,
+        place,
+        settled,
+        ticket,
+        reached,
+        isError,
+        declared,
+        arrived,
+        how,
+        approved,
+      ),
+    )
     return settled.outcome
   }
 
@@ -650,20 +664,14 @@ export class Gate {
   #unjudged(exec, result) {
     // The host refuses some calls before anybody can judge them; only what succeeded surely ran.
     if (result.isError !== false) return
-    this.#operator.notice(
-      'unjudged',
-      `a call of ${publicName(exec.name)} ran that was never judged: it was under way when the gate was loaded, or another plugin runs tool calls past the gate`,
-    )
+    this.#operator.notice(notices.unjudged(publicName(exec.name)))
     this.#recordUnjudged(exec, this.#position.of(exec))
   }
 
   /** Something governed ran that was not judged so. @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
   #ranOtherwise(exec, place) {
     if (!this.#core.governs(exec.name)) return
-    this.#operator.notice(
-      'ran-otherwise',
-      `a call of ${publicName(exec.name)} ran that was not judged as such: another plugin changes tool calls behind the gate`,
-    )
+    this.#operator.notice(notices.ranOtherwise(publicName(exec.name)))
     this.#recordUnjudged(exec, place)
   }
 
@@ -712,31 +720,8 @@ export class Gate {
    * @param {Ticket} [ticket] of a call that was judged
    */
   #recordDecision(exec, name, tool, place, word, enforcement, at, by, ticket) {
-    const { decision, code, observations, classification, lookup, argument, findings } = this.#core.describe(word)
-    this.#recorder.record({
-      kind: 'decision',
-      ...placeOf(place),
-      number: ticket?.call ?? null,
-      call: exec.callId,
-      tool: publicName(name),
-      class: tool.class,
-      facts: ticket?.facts ?? null,
-      controlHidden: tool.writes && typeof place === 'object' && place.track.controlHidden === true,
-      findings: findings.map(finding => ({ ...finding })),
-      argument: argument ?? null,
-      secretClass: ticket?.secretClass ?? null,
-      decision,
-      code,
-      observations: [...observations],
-      enforcement,
-      canAsk: ticket?.canAsk ?? false,
-      classification,
-      lookup,
-      at,
-      by,
-      target: ticket?.target ?? null,
-      ...this.#row,
-    })
+    const [recorder, row, verdict] = [this.#recorder, this.#row, this.#core.describe(word)]
+    recorder.keep(decisionRecord(recorder, row, exec, name, tool, place, verdict, enforcement, at, by, ticket))
   }
 
   /**
@@ -759,7 +744,6 @@ export class Gate {
         class: 'out-of-scope',
         facts: null,
         controlHidden: false,
-        argument: null,
         secretClass: null,
         ...this.#core.outside,
         enforcement: 'allowed',
@@ -775,7 +759,7 @@ export class Gate {
   }
 
   /**
-   * A bug of ours. It is told, and nothing of a message that may quote what must not be repeated.
+   * A bug of ours, or a gate that is gone. It is told, and nothing of a message that may quote what must not be repeated.
    * @param {string} stage
    * @param {string} name
    * @param {unknown} error
@@ -786,19 +770,18 @@ export class Gate {
     if (exec !== undefined) this.#accounted.add(exec)
     const message = error instanceof Error ? error.message : ''
     const fault = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
-    const what = this.#unloaded ? 'the gate was unloaded while a memory call was under way' : fault
-    this.#operator.notice(`internal ${stage}`, `${what}; governed writes are denied in enforce, all else goes on`)
+    this.#operator.notice(this.#unloaded ? notices.unloaded(stage) : notices.internal(stage, fault))
     const denied = this.#enforces && this.#core.governs(name) && !this.#core.isFree(name)
     const ticket = denied && exec !== undefined ? this.#tickets.get(exec) : undefined
     // What was found before the fault counts no more: another plugin can turn the denial, and the door looks here.
     if (ticket !== undefined)
-      Object.assign(ticket, { enforcement: 'denied', text: this.#core.internalErrorText, dispatched: false })
+      Object.assign(ticket, { enforcement: 'denied', text: this.#unjudgedText, dispatched: false })
     if (exec !== undefined && this.#core.governs(name)) this.#recordFailure(exec, name, denied, stage)
     return denied
   }
 
   /**
-   * Records a call that a fault of ours kept from being judged, as far as the fault lets it.
+   * Records a call that a fault of ours, or the end of the gate, kept from being judged, as far as that lets it.
    * @param {Exec} exec
    * @param {string} name
    * @param {boolean} denied
@@ -811,7 +794,8 @@ export class Gate {
       // The core may be what failed, so it is not asked what the tool is.
       const free = this.#core.isFree(name)
       const tool = { id: 0, class: free ? 'read' : 'unknown', writes: !free }
-      this.#recordDecision(exec, name, tool, 'unknown', this.#core.internalError, enforcement, at, 'failed')
+      const word = this.#unloaded ? this.#core.reloading : this.#core.internalError
+      this.#recordDecision(exec, name, tool, 'unknown', word, enforcement, at, 'failed')
     } catch {
       // It has been told on standard error; there is nothing more that can be done.
     }
@@ -829,9 +813,6 @@ function takeApproval(ticket) {
   ticket.approved ||= approved
   return approved
 }
-
-/** A tool's name in the host's own alphabet and length. What goes beyond them is no name but text that a model made up. @param {string} name */
-const publicName = name => name.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_')
 
 /**
  * What a settlement may look at: the value of a body that succeeded, or what the server said of its failure, which tells a

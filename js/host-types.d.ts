@@ -7,6 +7,8 @@ export interface Session {
   readonly id: string
   /** Number of the next event: the length of the log. */
   readonly seq?: number
+  /** What `events` is a copy of, where that is not out of reach. */
+  readonly log?: readonly SessionEvent[]
   /** The log, on hosts that let it be read whole. */
   readonly events?: readonly SessionEvent[]
   /** One event of the log, on newer hosts. */

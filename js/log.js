@@ -50,14 +50,17 @@ export function readEvent(session, event, last) {
 }
 
 /**
- * The log's own event, where the host lets it be read. Newer hosts have `eventAt`, older ones the whole log.
+ * The log's own event, where the host lets it be read. Newer hosts have `eventAt`; older ones copy the whole log for `events`,
+ * which they make of a list that can be asked for one event: a long session must not make each of its events dear.
  * @param {Session} session
  * @param {number} seq
  * @returns {SessionEvent | undefined}
  */
 function logged(session, seq) {
   try {
-    return typeof session.eventAt === 'function' ? session.eventAt(seq) : session.events?.[seq]
+    if (typeof session.eventAt === 'function') return session.eventAt(seq)
+    const { log } = session
+    return Array.isArray(log) && log.length === session.seq ? log[seq] : session.events?.[seq]
   } catch {
     return undefined
   }

@@ -14,12 +14,18 @@ import { lastOf, readEvent } from './log.js'
 /** Root calls of one turn whose own step is remembered, in a session that never announces its calls. */
 const OWN_STEPS_MAX = 1024
 
+/** Announced calls of one turn that are remembered, those of the current step not counted. Beyond it the oldest are forgotten. */
+const CALLS_MAX = 4096
+
+/** Stands for the execution of a call that is over: nothing of it is held, and no other can claim its announcement. */
+const OVER = Object.freeze({})
+
 /**
  * @typedef {import('./host-types.js').Exec} Exec
  * @typedef {import('./host-types.js').Session} Session
  * @typedef {import('./host-types.js').SessionEvent} SessionEvent
  * @typedef {'start' | 'seen' | 'end'} TurnEvent `seen`: under way when it was first seen
- * @typedef {{ track: Track, name: string, step: number, by: Exec | undefined }} Announced a call that the session's events told of
+ * @typedef {{ track: Track, name: string, step: number, by: object | undefined }} Announced a call that the session's events told of
  * @typedef {{ track: Track, turn: number, counted: boolean, step: number, epoch: number }} Place
  * @typedef {{ track: Track, type: string, data: any }} Fact an event of a session's log
  */
@@ -39,13 +45,15 @@ export class Track {
   step = 0
   /** Whether the session ever announced a call. */
   announces = false
-  /** Calls of the current turn by call id. @type {Map<string, Announced>} */
-  calls = new Map()
-  /** Calls of `run_code` programs of the current turn by call id. @type {Map<string, Announced>} */
-  subCalls = new Map()
-  /** Own steps of root calls, where none is announced. @type {Map<string, number>} */
-  ownSteps = new Map()
+  /** Calls of the current turn by call id. Most sessions have none, most of the time. @type {Map<string, Announced> | undefined} */
+  calls = undefined
+  /** Calls of `run_code` programs of the current turn by call id. @type {Map<string, Announced> | undefined} */
+  subCalls = undefined
+  /** Own steps of root calls, where none is announced. @type {Map<string, number> | undefined} */
+  ownSteps = undefined
   ownStep = 0
+  /** Whether calls of the current turn were forgotten. */
+  forgot = false
   /** Whether an ask of this session came back because nobody could answer. */
   askUnavailable = false
   /** Whether a call of the current turn was judged. */
@@ -165,7 +173,7 @@ export class Position {
       this.#turn(track, data.turn)
       track.announces = true
       if (isNumber(data.step)) track.step = data.step
-      if (typeof data.callId === 'string') this.#announce(track, track.calls, data.callId, data.name)
+      if (typeof data.callId === 'string') this.#announce(track, 'calls', data.callId, data.name)
     } else if (type === 'step/start') {
       this.#turn(track, data.turn)
       if (isNumber(data.step)) track.step = data.step
@@ -176,10 +184,10 @@ export class Position {
       else track.counted += 1
       this.#turnover(track, type === 'turn/start' ? 'start' : 'end')
     } else if (type === 'tool/result') {
-      this.#over(track.calls.get(data.callId))
+      this.#ended(track.calls?.get(data.callId))
     } else if (typeof data.subCallId === 'string') {
-      if (type.endsWith('-start')) this.#announce(track, track.subCalls, data.subCallId, data.name)
-      else this.#over(track.subCalls.get(data.subCallId))
+      if (type.endsWith('-start')) this.#announce(track, 'subCalls', data.subCallId, data.name)
+      else this.#ended(track.subCalls?.get(data.subCallId))
     }
     return { track, type, data }
   }
@@ -195,18 +203,32 @@ export class Position {
   #turnover(track, event) {
     track.epoch += 1
     this.#forgetCalls(track)
-    track.ownSteps.clear()
+    track.ownSteps = undefined
     track.controlHidden = undefined
     this.#onTurn(track, event)
   }
 
-  /** @param {Track} track @param {Map<string, Announced>} calls @param {string} id @param {unknown} name */
-  #announce(track, calls, id, name) {
+  /** @param {Track} track @param {'calls' | 'subCalls'} which @param {string} id @param {unknown} name */
+  #announce(track, which, id, name) {
+    const calls = track[which] ?? new Map()
+    track[which] = calls
     const before = calls.get(id)
     if (before !== undefined) this.#unclaimed.delete(before)
+    if (calls.size >= CALLS_MAX) this.#forgetOldest(track, calls)
     const announced = { track, name: typeof name === 'string' ? name : '', step: track.step, by: undefined }
     calls.set(id, announced)
     if (this.#governs(name)) this.#unclaimed.add(announced)
+  }
+
+  /** A turn of many calls must not hold all of them. @param {Track} track @param {Map<string, Announced>} calls */
+  #forgetOldest(track, calls) {
+    for (const [id, oldest] of calls) {
+      if (oldest.step >= track.step) return
+      this.#unclaimed.delete(oldest)
+      calls.delete(id)
+      track.forgot = true
+      return
+    }
   }
 
   /** The call has come, or will not come any more. @param {Announced | undefined} announced */
@@ -214,17 +236,26 @@ export class Position {
     if (announced !== undefined) this.#unclaimed.delete(announced)
   }
 
+  /** The call's result is there. @param {Announced | undefined} announced */
+  #ended(announced) {
+    this.#over(announced)
+    if (announced?.by !== undefined) announced.by = OVER
+  }
+
   /** @param {Track} track */
   #forgetClaims(track) {
     if (this.#unclaimed.size === 0) return
-    for (const calls of [track.calls, track.subCalls]) for (const call of calls.values()) this.#unclaimed.delete(call)
+    for (const calls of [track.calls, track.subCalls]) {
+      if (calls !== undefined) for (const call of calls.values()) this.#unclaimed.delete(call)
+    }
   }
 
   /** @param {Track} track */
   #forgetCalls(track) {
     this.#forgetClaims(track)
-    track.calls.clear()
-    track.subCalls.clear()
+    track.calls = undefined
+    track.subCalls = undefined
+    track.forgot = false
   }
 
   /**
@@ -297,7 +328,7 @@ export class Position {
   /** What announced this call in the session, if no other call has claimed it. @param {Track} track @param {Exec} exec */
   #announced(track, exec) {
     const calls = exec.parent === undefined ? track.calls : track.subCalls
-    const announced = calls.get(exec.callId)
+    const announced = calls?.get(exec.callId)
     return announced === undefined || (announced.by ?? exec) === exec ? announced : undefined
   }
 
@@ -322,12 +353,13 @@ export class Position {
   /** @param {Track} track @param {Exec} exec */
   #step(track, exec) {
     const root = exec.rootCallId ?? exec.callId
-    if (track.announces) return track.calls.get(root)?.step ?? track.step
+    // Before all others where it may be one that was forgotten: nothing was seen then.
+    if (track.announces) return track.calls?.get(root)?.step ?? (track.forgot ? 0 : track.step)
     // Calls of one root call are of one step; each root call is its own.
-    const own = exec.parent === undefined ? undefined : track.ownSteps.get(root)
+    const own = exec.parent === undefined ? undefined : track.ownSteps?.get(root)
     if (own !== undefined) return own
     track.ownStep += 1
-    if (track.ownSteps.size >= OWN_STEPS_MAX) track.ownSteps.clear()
+    if (track.ownSteps === undefined || track.ownSteps.size >= OWN_STEPS_MAX) track.ownSteps = new Map()
     track.ownSteps.set(root, track.ownStep)
     return track.ownStep
   }

@@ -31,12 +31,12 @@
  * @property {'decision'} kind
  * @property {string | null} facts of a write's arguments: `malformed`, `creates`, `changes`
  * @property {boolean} controlHidden
- * @property {Array<{ code: string, level: string }>} findings of the integrity guards
+ * @property {ReadonlyArray<{ code: string, level: string }>} findings of the integrity guards
  * @property {string | null} argument the argument at fault, by the server's name of it; never its value
  * @property {string | null} secretClass the class of a secret that was found; never the secret
  * @property {'allow' | 'deny'} decision
  * @property {string} code
- * @property {string[]} observations
+ * @property {readonly string[]} observations
  * @property {string} enforcement `allowed`, `denied`, `asked`, `overridden`
  * @property {boolean} canAsk whether a human could be asked
  * @property {string} classification
@@ -51,7 +51,7 @@
  * @property {'simple' | 'complex' | null} declared
  * @property {number | null} arrived the session's step when the result arrived
  * @property {string | null} outcome `not-reached`, `failed`, `succeeded`, `unknown`; null where the turn had ended
- * @property {string[]} observations
+ * @property {readonly string[]} observations
  * @property {Happened} happened
  * @property {boolean} approved a human approved it
  *
@@ -75,8 +75,9 @@
  * @typedef {'ran' | 'failed' | 'refused' | 'not-known'} Happened
  * @typedef {(Decided & PlacedCall & Called) | (Settled & PlacedCall & Called) | (Turned & Placed) | Loaded | Unloaded} Unnumbered
  * @typedef {Unnumbered & { seq: number, time: number }} AuditRecord `seq`: its position in this load; `time`: ms since 1970
- * @typedef {Decided & PlacedCall & Called & { seq: number, time: number }} DecisionRecord
- * @typedef {Settled & PlacedCall & Called & { seq: number, time: number }} SettlementRecord
+ * @typedef {{ seq: number, time: number }} Numbered
+ * @typedef {Decided & PlacedCall & Called & Numbered} DecisionRecord
+ * @typedef {Settled & PlacedCall & Called & Numbered} SettlementRecord
  * @typedef {{ record(record: AuditRecord): void }} Sink
  */
 
@@ -160,26 +161,50 @@ export class Recorder {
     this.#now = now
   }
 
+  /** The number of the next record. */
+  next() {
+    this.#seq += 1
+    return this.#seq
+  }
+
+  /** The time of a record that is made now. */
+  now() {
+    return this.#now()
+  }
+
   /**
-   * Total: whatever the sink does, the call that is recorded goes on.
+   * Numbers a record and hands it on. What the caller does with its own afterwards does not change the one that is kept.
    * @param {Unnumbered} record
    */
   record(record) {
     // The end of the load ends every turn; a call that is still under way is told of all the same.
     if (this.#ended && record.kind === 'turn') return
     this.#ended ||= record.kind === 'unload'
-    this.#seq += 1
-    // Everybody gets the same object, so that it must say the same to everybody.
     if ('observations' in record) Object.freeze(record.observations)
-    const numbered = /** @type {AuditRecord} */ (Object.freeze({ seq: this.#seq, time: this.#now(), ...record }))
-    attempt(
-      () => this.#sink.record(numbered),
-      () => {
-        this.lost += 1
-        this.#onLost(this.lost)
-      },
-    )
+    this.keep(/** @type {AuditRecord} */ ({ seq: this.next(), time: this.now(), ...record }))
+  }
+
+  /**
+   * Hands on a record that has its number and that nobody else holds. Total: whatever the sink does, the call that is recorded
+   * goes on.
+   * @param {AuditRecord} record
+   */
+  keep(record) {
+    // Everybody gets the same object, so that it must say the same to everybody; where the sink is everybody, it need not.
+    if (listeners.size > 0) Object.freeze(record)
+    try {
+      const outcome = /** @type {unknown} */ (this.#sink.record(record))
+      if (outcome !== undefined) attempt(() => outcome, this.#lose)
+    } catch {
+      this.#lose()
+    }
+    if (listeners.size === 0) return
     // An observer's fault is not the gate's.
-    for (const listener of listeners) attempt(() => listener(numbered), ignore)
+    for (const listener of listeners) attempt(() => listener(record), ignore)
+  }
+
+  #lose = () => {
+    this.lost += 1
+    this.#onLost(this.lost)
   }
 }

@@ -18,6 +18,7 @@
 
 mod audit;
 mod describe;
+mod hot;
 mod state;
 mod value;
 
@@ -25,13 +26,13 @@ use napi::JsString;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::argument::given::Arguments;
+use crate::argument::given::{Arguments, Names};
 use crate::config::Config;
 use crate::evidence::answer::Answer;
 use crate::guard::path::PathArgument;
-use crate::policy::{Arrival, Call, CallId, Position, SessionId, Task, TurnId};
+use crate::policy::{Arrival, Call, CallId, Judged, Position, SessionId, Settled, Task, TurnId};
 use crate::reason::{Code, Context};
-use crate::tool::{Class, Tool};
+use crate::tool::{Class, Known, Tool};
 use crate::verdict::{Verdict, denial_code, enforce};
 use describe::{
     Compatibility, ConfigReading, ControlTool, Described, DescribedSettlement, Holdings, JudgedDetail, NoteIdentity,
@@ -40,16 +41,22 @@ use describe::{
 use state::{Fault, guarded, with};
 
 #[napi(module_exports)]
-#[allow(clippy::unnecessary_wraps, reason = "the macro asks for a result")]
-pub fn init(_exports: Object<'_>) -> Result<()> {
+pub fn init(exports: Object<'_>) -> Result<()> {
     state::quiet_panics();
-    Ok(())
+    hot::register(&exports)
 }
 
 /// Version of the crate this addon was built from; equal to the package's.
 #[napi]
 pub fn addon_version() -> Result<String> {
     guarded("addonVersion", || Ok(env!("CARGO_PKG_VERSION").to_owned()))
+}
+
+/// Does nothing. It is the unit in which benchmarks count what a call of this addon costs: an empty function, in the build
+/// that ships.
+#[napi]
+pub fn nothing() -> Result<()> {
+    guarded("nothing", || Ok(()))
 }
 
 /// Reads a configuration. Never throws on a bad one: `problems` lists everything that is wrong with it.
@@ -158,28 +165,52 @@ pub fn judge(
 ) -> Result<u32> {
     guarded("judge", || {
         let tool = known(tool)?;
-        let position = match place & 3 {
-            PLACE_NO_AGENT => Position::NoAgent,
-            PLACE_UNKNOWN => Position::Unknown,
-            number => Position::At {
-                session: SessionId(session),
-                turn: if number == PLACE_HOST_TURN { TurnId::Host(turn) } else { TurnId::Counted(turn) },
-                step,
-            },
-        };
         let arguments = match tool.class {
             Class::Control => Arguments::NotAnObject,
             _ => value::arguments(tool, args)?,
         };
-        let control_hidden = place & PLACE_CONTROL_HIDDEN != 0;
-        let judged = with(policy, |p| {
-            let judged = state::trusting(p, session, |p| {
-                p.policy.judge(Call { id: CallId(call), tool, arguments: &arguments, position, control_hidden })
-            })?;
-            p.last = Some(judged);
-            Ok(judged)
-        })?;
+        let judged = judge_call(policy, call, tool, place, session, turn, step, &arguments)?;
         Ok(judged.verdict.word())
+    })
+}
+
+#[allow(clippy::too_many_arguments, reason = "as the two entries have them")]
+fn judge_call(
+    policy: u32,
+    call: u32,
+    tool: Tool,
+    place: u32,
+    session: u32,
+    turn: u32,
+    step: u32,
+    arguments: &Arguments,
+) -> Result<Judged> {
+    let position = match place & 3 {
+        PLACE_NO_AGENT => Position::NoAgent,
+        PLACE_UNKNOWN => Position::Unknown,
+        number => Position::At {
+            session: SessionId(session),
+            turn: if number == PLACE_HOST_TURN { TurnId::Host(turn) } else { TurnId::Counted(turn) },
+            step,
+        },
+    };
+    let control_hidden = place & PLACE_CONTROL_HIDDEN != 0;
+    with(policy, |p| {
+        let judged = state::trusting(p, session, |p| {
+            p.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden })
+        })?;
+        p.last = Some(judged);
+        Ok(judged)
+    })
+}
+
+/// Keeps a list of argument names for `judgeFlat`, and returns its number; 0 where it is not kept, and `judge` must be called.
+#[napi]
+pub fn argument_names(policy: u32, tool: u32, names: Vec<JsString<'_>>) -> Result<u32> {
+    guarded("argumentNames", || {
+        let tool = known(tool)?;
+        let names = names.into_iter().map(value::js_text).collect::<Result<Vec<_>>>()?;
+        with(policy, |p| Ok(p.names.keep(Names::of(tool.known.map(Known::raw), names))))
     })
 }
 
@@ -242,22 +273,24 @@ pub fn settle(
 ) -> Result<u32> {
     guarded("settle", || {
         let tool = known(tool)?;
-        let arrival = Arrival {
-            reached: facts & FACT_REACHED != 0,
-            is_error: facts & FACT_ERROR != 0,
-            answer: if tool.class == Class::Control { Answer::Absent } else { value::answer(tool, value)? },
-            declared: match facts & (FACT_DECLARED_SIMPLE | FACT_DECLARED_COMPLEX) {
-                FACT_DECLARED_SIMPLE => Some(Task::Simple),
-                FACT_DECLARED_COMPLEX => Some(Task::Complex),
-                _ => None,
-            },
-            step,
-        };
-        let settled = with(policy, |p| {
-            state::trusting(p, session, |p| p.policy.settle(SessionId(session), CallId(call), &arrival))
-        })?;
-        Ok(settled.word())
+        let answer = if tool.class == Class::Control { Answer::Absent } else { value::answer(tool, value)? };
+        Ok(arrival(policy, session, call, facts, step, answer)?.word())
     })
+}
+
+fn arrival(policy: u32, session: u32, call: u32, facts: u32, step: u32, answer: Answer) -> Result<Settled> {
+    let arrival = Arrival {
+        reached: facts & FACT_REACHED != 0,
+        is_error: facts & FACT_ERROR != 0,
+        answer,
+        declared: match facts & (FACT_DECLARED_SIMPLE | FACT_DECLARED_COMPLEX) {
+            FACT_DECLARED_SIMPLE => Some(Task::Simple),
+            FACT_DECLARED_COMPLEX => Some(Task::Complex),
+            _ => None,
+        },
+        step,
+    };
+    with(policy, |p| state::trusting(p, session, |p| p.policy.settle(SessionId(session), CallId(call), &arrival)))
 }
 
 /// What becomes of a call with this verdict: an index into the vocabulary's enforcements.
@@ -279,10 +312,9 @@ pub fn denial_text(policy: u32, word: u32, tool: u32) -> Result<String> {
             let code = denial_code(verdict, p.config.destructive_asks);
             let code = if code.denies() { code } else { Code::CallNotJudged };
             let control_hidden = verdict.observations.has(crate::reason::Observation::ControlHidden);
-            let search_tool = p.namespace.search_tool(tool);
-            let read_tool = p.namespace.read_tool(tool);
+            let words = p.config.words(&p.namespace, tool);
             let argument = verdict.argument;
-            Ok(code.text(Context { search_tool: &search_tool, read_tool: &read_tool, argument, control_hidden }))
+            Ok(code.text(Context { words: &words, tool: tool.known, argument, control_hidden }))
         })
     })
 }

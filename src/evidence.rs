@@ -194,7 +194,9 @@ fn status_lines(text: &str) -> Option<Named<'_>> {
     let permalink = line("permalink: ")?;
     let checksum = line("checksum: ")?;
     let hex = checksum.len() == 8 && checksum.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !(hex || checksum == "unknown") || text.matches("\nchecksum: ").count() != 1 {
+    if !(hex || checksum == "unknown")
+        || text.split('\n').skip(1).filter(|line| line.starts_with("checksum: ")).count() != 1
+    {
         return None;
     }
     Some(Named {

@@ -13,10 +13,10 @@ mod record;
 mod replay;
 mod request;
 mod settle;
+mod small;
+mod spread;
 mod target;
 mod turn;
-
-use std::collections::HashMap;
 
 pub use digest::DigestKey;
 pub(crate) use digest::Digester;
@@ -32,6 +32,8 @@ use crate::guard::secret::SecretClass;
 use crate::reason::{Code, Observation, Observations};
 use crate::tool::{Class, Tool};
 use crate::verdict::Verdict;
+use memory::News;
+use spread::Table;
 use turn::{Followed, Open, ReadRequest, Turn};
 
 /// The policy's own number of a session, never used twice in a policy's life.
@@ -251,6 +253,8 @@ struct Connection {
     switched: bool,
     /// The slug of the project that the server has said it uses where none is named and nothing was switched.
     own: Option<String>,
+    /// What its writes did to the names of notes.
+    news: News,
 }
 
 impl Connection {
@@ -265,8 +269,8 @@ impl Connection {
 #[derive(Debug)]
 pub struct Policy {
     options: Options,
-    sessions: HashMap<SessionId, Option<Box<Turn>>>,
-    connections: HashMap<u16, Connection>,
+    sessions: Table<SessionId, Option<Box<Turn>>>,
+    connections: Table<u16, Connection>,
     next_session: u32,
 }
 
@@ -281,11 +285,14 @@ pub struct Holdings {
     pub calls: usize,
 }
 
+/// Sessions for which there is room whatever happens.
+const SESSIONS_ROOM: usize = 64;
+
 impl Policy {
     /// A policy that has seen nothing.
     #[must_use]
     pub fn new(options: Options) -> Policy {
-        Policy { options, sessions: HashMap::new(), connections: HashMap::new(), next_session: 0 }
+        Policy { options, sessions: Table::default(), connections: Table::default(), next_session: 0 }
     }
 
     /// Begins to follow a session.
@@ -299,6 +306,10 @@ impl Policy {
     /// Forgets a session with all that is known of it. Without effect for one that is not followed.
     pub fn close_session(&mut self, session: SessionId) {
         self.sessions.remove(&session);
+        // A table does not give back by itself what it once held.
+        if self.sessions.capacity() > SESSIONS_ROOM && self.sessions.len() < self.sessions.capacity() / 4 {
+            self.sessions.shrink_to(self.sessions.len() * 2);
+        }
     }
 
     /// Discards what the session's turn has earned. Without effect where there is no turn.
@@ -359,7 +370,13 @@ impl Policy {
         };
         let open = if tool.class.writes() {
             let (classification, recall) = (judged.verdict.classification, judged.verdict.recall);
-            let state = gate::State { classification, recall, step, memory: turn.memory(tool.server), connection };
+            let state = gate::State {
+                classification,
+                recall,
+                step,
+                memory: turn.memory(tool.server, &connection.news),
+                connection,
+            };
             let decision = gate::decide(&self.options, &state, tool, call.arguments);
             judged.verdict.code = decision.code;
             judged.verdict.argument = decision.findings.argument;
@@ -379,7 +396,7 @@ impl Policy {
         if judged.verdict.denies() {
             turn.denied();
         } else if let Open::Write(write) = &followed.open {
-            turn.memory(tool.server).start(call.id, record::written(write));
+            turn.memory(tool.server, &connection.news).start(call.id, record::written(write));
         }
         turn.follow(call.id, followed);
         judged
@@ -406,9 +423,10 @@ impl Policy {
         let connection = self.connections.entry(server).or_default();
         let (settled, renamed) = settle::settle(&self.options, turn, connection, followed, arrival);
         if let Some(renamed) = renamed {
-            // A name by which another session knows a note may be another note's from here on.
-            let others = self.sessions.iter_mut().filter(|(id, _)| **id != session);
-            others.filter_map(|(_, turn)| turn.as_mut()).for_each(|turn| renamed.tell_other(turn.memory(server)));
+            let before = turn.memory(server, &connection.news);
+            renamed.spread(&mut connection.news);
+            // What it did itself it knows.
+            before.told(&connection.news);
         }
         settled
     }

@@ -16,10 +16,12 @@ export function rightCalls(addon) {
   const session = addon.openSession(policy)
   const [tool, lookup] = [addon.toolId(policy, write), addon.toolId(policy, search)]
   const word = addon.judge(policy, 1, lookup, addon.PLACE_HOST_TURN, session, 1, 1, {})
+  const names = addon.argumentNames(policy, tool, ['title', 'directory', 'content'])
   const args = { title: 'A', directory: 'd', content: 'c' }
   return {
     addonVersion: [],
     approvalReason: [write, tool, word, args],
+    argumentNames: [policy, tool, ['title', 'directory', 'content']],
     auditPrune: [nowhere, '{}', () => {}],
     auditReport: [nowhere, '{}', '{}', () => {}],
     auditSelect: [nowhere, '{}', () => true, () => {}],
@@ -39,9 +41,11 @@ export function rightCalls(addon) {
     explainedCodes: [],
     holdings: [policy],
     judge: [policy, 2, tool, addon.PLACE_HOST_TURN, session, 1, 1, args],
+    judgeFlat: [policy, 3, tool, addon.PLACE_HOST_TURN, session, 1, 1, names, 'A', 'd', 'c'],
     judgedFacts: [policy],
     lastJudged: [policy],
     noteIdentity: ['A', 'notes', 'main'],
+    nothing: [],
     openSession: [policy],
     policyInfo: [policy],
     readConfig: [{ mode: 'enforce' }],
@@ -54,6 +58,7 @@ export function rightCalls(addon) {
       1,
       { content: [{ type: 'text', text: '# Search Results' }] },
     ],
+    settleText: [policy, session, 1, lookup, addon.FACT_REACHED, 1, '# Search Results'],
     targetHash: [policy, tool, args],
     toolClass: [tool],
     toolId: [policy, write],

@@ -18,11 +18,14 @@ const entries = {
   openSession: { tool: 'move_note', before: FAULT, after: 'ran' },
   toolId: { tool: 'delete_note', before: FAULT, after: FAULT },
   toolClass: { tool: 'edit_note', before: FAULT, after: FAULT },
-  judge: { before: FAULT, after: FAULT },
+  judgeFlat: { before: FAULT, after: FAULT },
   policy: { before: FAULT, after: FAULT },
-  enforcement: { before: FAULT, after: FAULT },
+  // What becomes of a verdict is asked for once too, so these are verdicts on a tool that destroys.
+  enforcement: { tool: 'delete_note', before: FAULT, after: FAULT },
   // The declaration and the search happened, but that they did was lost with the panic.
   settle: { before: 'CLASSIFICATION_REQUIRED', after: 'CLASSIFICATION_REQUIRED' },
+  // Of an answer in text: that of the search, which for the core still runs.
+  settleText: { before: 'CLASSIFICATION_REQUIRED', after: 'MEMORY_LOOKUP_PENDING_IN_BATCH' },
   denialText: { before: FAULT, after: 'ran' },
   describe: { before: 'CLASSIFICATION_REQUIRED', after: 'ran' },
   describeSettlement: { before: 'CLASSIFICATION_REQUIRED', after: 'ran' },

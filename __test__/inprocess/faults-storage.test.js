@@ -69,7 +69,12 @@ const tempers = {
       if (count % 3 === 0) throw new Error('after all')
     },
   },
-  'answers late': { put: async put => (await new Promise(resolve => setTimeout(resolve, 5)), put()) },
+  'answers late': {
+    put: async put => {
+      await new Promise(resolve => setTimeout(resolve, 5))
+      return put()
+    },
+  },
   'answers nothing that can be waited for': { put: put => void put() },
 }
 

@@ -124,10 +124,10 @@ describe('calls that skip stages', () => {
     expect(gate.verdicts().slice(1)).toEqual(['schema_infer ALLOW_READ_ONLY allowed', 'man ALLOW_READ_ONLY allowed'])
   })
 
-  test('a search tool that is not there is no recall: every lookup failed', async () => {
+  test('a search tool that is not there is no recall, and none that failed: no body was reached', async () => {
     const gate = await bootGate({ config: { searchTools: ['grep', 'search_notes'] } })
     await gate.turn([[call.complex], [[memory('grep'), {}]], [call.write]])
-    expect(gate.verdicts().at(-1)).toBe('write_note MEMORY_LOOKUP_FAILED denied')
+    expect(gate.verdicts().at(-1)).toBe('write_note CREATE_REQUIRES_SEARCH denied')
   })
 
   test('a tool of the namespace that is nowhere is denied as unknown, before the host can say so', async () => {
@@ -215,9 +215,12 @@ describe('a deny without a reason runs the tool and skips every guard', () => {
   test.each([
     ['no enforcement', { enforcement: () => 99 }],
     ['no number', { enforcement: () => undefined }],
-    ['a verdict that is no word', { judge: () => undefined }],
-    ['a verdict that is no word of its own', { judge: () => 0xffffffff }],
-    ['a promise of a verdict', { judge: async () => 0 }],
+    ['a verdict that is no word', { judgeFlat: () => undefined }],
+    ['a verdict beyond all that the core says', { judgeFlat: () => 2 ** 35 }],
+    ['a verdict that is no whole number', { judgeFlat: () => 0.5 }],
+    ['a verdict below all words', { judgeFlat: () => -1 }],
+    ['a verdict that is no word of its own', { judgeFlat: () => 0xffffffff }],
+    ['a promise of a verdict', { judgeFlat: async () => 0 }],
   ])('a core that gives %s denies a write in enforce, and lets a read go on', async (_what, broken) => {
     const native = loadAddon()
     const gate = await bootGate({ parts: { addon: () => ({ ...native, ...broken }) } })

@@ -34,10 +34,10 @@ const boom = () => {
 }
 
 /** What a call of a turn needs of the core, and what only happens around it. */
-const judging = ['toolId', 'toolClass', 'openSession', 'judge', 'enforcement', 'describe']
+const judging = ['toolId', 'toolClass', 'openSession', 'argumentNames', 'judgeFlat', 'judge', 'enforcement', 'describe']
 const denying = ['denialText']
 const asking = ['approvalReason']
-const around = ['settle', 'describeSettlement', 'endTurn', 'closeSession', 'dropPolicy']
+const around = ['settle', 'settleText', 'describeSettlement', 'endTurn', 'closeSession', 'dropPolicy']
 
 const nonsense = {
   undefined: () => undefined,
@@ -87,20 +87,23 @@ describe.each([...judging, ...denying, ...asking, ...around])('%s throws', name 
   )
 })
 
-describe.each([...judging, 'endTurn', 'settle'])('%s throws in a turn in which writes are allowed', name => {
-  test('in enforce a write is denied with POLICY_INTERNAL_ERROR where it could not be judged, whoever turns the denial', async () => {
-    for (const behind of [[], [[overriding]]]) {
-      const { state, parts } = breaking(name, boom)
-      const gate = await bootGate({ parts, behind, tools: { break: () => String(breakIt(state)) } })
-      const agent = await gate.turn([[call.simple], [['break', {}], call.write, call.bash], [call.search]])
-      const judged = state.reached === 0 || !judging.includes(name)
-      expect(written(gate)).toHaveLength(judged ? 1 : 0)
-      expect(gate.answers(agent).filter(answer => answer === 'POLICY_INTERNAL_ERROR')).toHaveLength(judged ? 0 : 1)
-      expect(gate.reached().slice(-2)).toEqual(['bash', 'search_notes'])
-      state.broken = false
-    }
-  })
-})
+describe.each([...judging, 'endTurn', 'settle', 'settleText'])(
+  '%s throws in a turn in which writes are allowed',
+  name => {
+    test('in enforce a write is denied with POLICY_INTERNAL_ERROR where it could not be judged, whoever turns the denial', async () => {
+      for (const behind of [[], [[overriding]]]) {
+        const { state, parts } = breaking(name, boom)
+        const gate = await bootGate({ parts, behind, tools: { break: () => String(breakIt(state)) } })
+        const agent = await gate.turn([[call.simple], [['break', {}], call.write, call.bash], [call.search]])
+        const judged = state.reached === 0 || !judging.includes(name)
+        expect(written(gate)).toHaveLength(judged ? 1 : 0)
+        expect(gate.answers(agent).filter(answer => answer === 'POLICY_INTERNAL_ERROR')).toHaveLength(judged ? 0 : 1)
+        expect(gate.reached().slice(-2)).toEqual(['bash', 'search_notes'])
+        state.broken = false
+      }
+    })
+  },
+)
 
 describe.each([...judging, ...denying, ...asking, ...around])('%s answers nonsense', name => {
   test.each(Object.entries(nonsense))(
@@ -124,7 +127,7 @@ describe.each([...judging, ...denying, ...asking, ...around])('%s answers nonsen
 
 describe('what is told of it', () => {
   test('one line for each stage, with the code and no text of another', async () => {
-    const { state, parts } = breaking('judge', () => {
+    const { state, parts } = breaking('judgeFlat', () => {
       throw new Error('about a note: MARKER')
     })
     const gate = await bootGate({ parts })

@@ -64,8 +64,8 @@ describe.each(['audit', 'enforce'])('mode %s', mode => {
     expect(gate.ran.map(({ name }) => name)).toEqual([...OUTSIDE, 'bash', ...OUTSIDE])
     // And the counters do count.
     await gate.turn([[call.read]], agent)
-    expect(calls.get('judge')).toBe(1)
-    expect(calls.get('settle')).toBe(1)
+    expect(calls.get('judgeFlat')).toBe(1)
+    expect(calls.get('settleText')).toBe(1)
   })
 
   test('a session that was never judged is not followed in the core, whatever happens in it', async () => {
@@ -78,17 +78,15 @@ describe.each(['audit', 'enforce'])('mode %s', mode => {
     expect(Object.fromEntries(calls)).toEqual({})
   })
 
-  test('a second call of a known tool asks the core for the verdict and its record, and for nothing twice', async () => {
+  test('a second call of a known tool crosses into the core twice: for the verdict, and for what came of it', async () => {
     const { addon, calls } = counting()
     const gate = await bootGate({ mode, parts: { addon } })
     const agent = await gate.turn([[call.read]])
     calls.clear()
     await gate.turn([[call.read, call.read]], agent)
     expect(Object.fromEntries(calls)).toEqual({
-      judge: 2,
-      enforcement: 2,
-      settle: 2,
-      describeSettlement: 2,
+      judgeFlat: 2,
+      settleText: 2,
       // The turn's begin and its end, each once.
       endTurn: 2,
     })
@@ -214,12 +212,10 @@ describe('a core that is broken at every entry', () => {
 
   test('a message of the core that is no panic is not repeated', async () => {
     const native = loadAddon()
-    const addon = {
-      ...native,
-      judge: () => {
-        throw new Error('at /secret/path with MARKER')
-      },
+    const judge = () => {
+      throw new Error('at /secret/path with MARKER')
     }
+    const addon = { ...native, judge, judgeFlat: judge }
     const gate = await bootGate({ parts: { addon: () => addon } })
     const agent = await gate.turn([[call.write]])
     expect(gate.answers(agent)).toEqual(['POLICY_INTERNAL_ERROR'])

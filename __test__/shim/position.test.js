@@ -182,10 +182,50 @@ describe('the step', () => {
     const { position, open, tell, exec } = positioned()
     const session = open('s')
     for (let call = 0; call < 5000; call++) position.of(exec(session, `c${call}`))
-    const { ownSteps } = position.track(session)
-    expect(ownSteps.size).toBeLessThanOrEqual(1024)
+    expect(position.track(session).ownSteps.size).toBeLessThanOrEqual(1024)
     tell(session, 'turn/end', { turn: 1 })
-    expect(ownSteps.size).toBe(0)
+    expect(position.track(session).ownSteps).toBe(undefined)
+  })
+
+  test('the calls of a long turn are not remembered for ever, and one that was forgotten stands before all others', () => {
+    const { position, open, tell, announce, exec } = positioned()
+    const session = open('s')
+    const stepOf = id => position.of(exec(session, id)).step
+    for (let step = 1; step <= 5000; step++) {
+      tell(session, 'step/start', { turn: 1, step })
+      announce(session, `c${step}`, { step })
+    }
+    const track = position.track(session)
+    expect(track.calls.size).toBeLessThanOrEqual(4096)
+    expect([stepOf('c5000'), stepOf('c905'), stepOf('c904'), stepOf('c1')]).toEqual([5000, 905, 0, 0])
+    tell(session, 'turn/start', { turn: 2 })
+    tell(session, 'step/start', { turn: 2, step: 5001 })
+    announce(session, 'd', { turn: 2, step: 5001 })
+    expect([stepOf('d'), stepOf('c1')]).toEqual([5001, 5001])
+  })
+
+  test('of one message none is forgotten, however many calls it has', () => {
+    const { position, open, announce, exec } = positioned()
+    const session = open('s')
+    for (let index = 0; index < 5000; index++) announce(session, `c${index}`, { step: 3 })
+    announce(session, 'last', { step: 4 })
+    expect(position.of(exec(session, 'c4999')).step).toBe(3)
+    expect(position.of(exec(session, 'c1')).step).toBe(3)
+  })
+
+  test('a call that is over holds nothing of its execution, and no other can claim its announcement', () => {
+    const { position, open, tell, announce, exec } = positioned()
+    const session = open('s')
+    const other = open('t')
+    announce(session, 'a')
+    const run = exec(session, 'a')
+    expect(position.isInPlace(position.of(run), run)).toBe(true)
+    tell(session, 'tool/result', { message: { source: { callId: 'a' } } })
+    expect([...position.track(session).calls.values()].map(({ by }) => by === run)).toEqual([false])
+    // Of a call that no event announced it is asked whether it may be one that another session waits for.
+    announce(other, 'b')
+    const again = exec(session, 'a')
+    expect(position.isInPlace(position.of(again), again)).toBe(false)
   })
 
   test('the session’s step now is that of its last step or call', () => {

@@ -4,6 +4,8 @@
 //! and looked at only by who holds an [`InspectContent`], which exists only where the configuration sets `inspectContent`.
 //! A parameter that no table knows is sealed too, since what it holds is not known.
 
+use std::rc::Rc;
+
 use super::{Argument, Family, LaxBool, Role, doubled, lax_bool};
 use crate::note::python::strip;
 use crate::note::text::{CodePoint, Text};
@@ -60,6 +62,11 @@ impl Sealed {
         into.json(&self.0);
     }
 
+    /// Whether it is this, as far as a default can be.
+    pub(crate) fn is(&self, expected: &Json) -> bool {
+        self.0 == *expected
+    }
+
     /// Puts a section's heading into a one-way digest, as the server compares it: one without marks is of the second level,
     /// and white space around it does not matter.
     pub(crate) fn digest_heading(&self, into: &mut Digester) {
@@ -85,25 +92,59 @@ pub enum Held {
 }
 
 /// One argument.
-pub struct Entry {
+#[derive(Clone, Copy)]
+pub struct Entry<'a> {
     /// The server's parameter; `None` for a name that no release takes.
     pub family: Option<&'static Family>,
     /// The name that the call used.
-    pub name: Text<'static>,
+    pub name: &'a Text<'static>,
     /// The value.
-    pub held: Held,
+    pub held: &'a Held,
+}
+
+/// The names of a call's arguments, looked up in the tool's table once for all calls that have them.
+pub struct Names {
+    names: Vec<(Option<&'static Family>, Text<'static>)>,
+    doubled: bool,
+}
+
+impl Names {
+    /// Looks names up. `tool` is the server's own name of the tool.
+    #[must_use]
+    pub fn of(tool: Option<&str>, names: Vec<Text<'static>>) -> Names {
+        let tool = tool.and_then(super::tool);
+        let family = |name: &Text<'_>| match tool {
+            Some(tool) => tool.family(name.as_str()?),
+            // Of a tool that no table knows, a name means what it means on the tools that write.
+            None => super::table::TOOLS.iter().find_map(|tool| tool.family(name.as_str()?)),
+        };
+        let doubled = tool.is_some_and(|tool| doubled(tool, names.iter().filter_map(Text::as_str)).is_some());
+        Names { names: names.into_iter().map(|name| (family(&name), name)).collect(), doubled }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
 }
 
 /// The arguments of a call: one JSON object.
 pub struct Given {
-    entries: Vec<Entry>,
-    doubled: bool,
+    names: Rc<Names>,
+    values: Vec<Held>,
 }
 
 impl std::fmt::Debug for Given {
     /// Never a value: arguments do not reach a log.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Given({} arguments)", self.entries.len())
+        write!(f, "Given({} arguments)", self.values.len())
     }
 }
 
@@ -111,41 +152,41 @@ impl Given {
     /// Sorts the own entries of a call's arguments. `tool` is the server's own name of the tool.
     #[must_use]
     pub fn of(tool: Option<&str>, object: Vec<(Text<'static>, Json)>) -> Given {
-        let tool = tool.and_then(super::tool);
-        let family = |name: &Text<'_>| match tool {
-            Some(tool) => tool.family(name.as_str()?),
-            // Of a tool that no table knows, a name means what it means on the tools that write.
-            None => super::table::TOOLS.iter().find_map(|tool| tool.family(name.as_str()?)),
+        let (names, values): (Vec<_>, Vec<_>) = object.into_iter().unzip();
+        let names = Rc::new(Names::of(tool, names));
+        let values = Given::sorted(&names, values);
+        Given { names, values }
+    }
+
+    /// Values under names that were looked up before; `None` where they are not as many.
+    #[must_use]
+    pub fn under(names: &Rc<Names>, values: Vec<Json>) -> Option<Given> {
+        (names.len() == values.len()).then(|| Given { names: Rc::clone(names), values: Given::sorted(names, values) })
+    }
+
+    fn sorted(names: &Names, values: Vec<Json>) -> Vec<Held> {
+        let open = |family: Option<&Family>| family.is_some_and(|family| family.role != Role::Content);
+        let held = |(value, (family, _)): (Json, &(Option<&'static Family>, Text<'static>))| {
+            if open(*family) { Held::Open(value) } else { Held::Sealed(Sealed(value)) }
         };
-        let entries: Vec<Entry> = object
-            .into_iter()
-            .map(|(name, value)| {
-                let family = family(&name);
-                let open = family.is_some_and(|family| family.role != Role::Content);
-                let held = if open { Held::Open(value) } else { Held::Sealed(Sealed(value)) };
-                Entry { family, name, held }
-            })
-            .collect();
-        let names = entries.iter().filter_map(|entry| entry.name.as_str());
-        let doubled = tool.is_some_and(|tool| doubled(tool, names).is_some());
-        Given { entries, doubled }
+        values.into_iter().zip(&names.names).map(held).collect()
     }
 
     /// Whether one parameter is given under two names, which the server refuses.
     #[must_use]
-    pub const fn is_doubled(&self) -> bool {
-        self.doubled
+    pub fn is_doubled(&self) -> bool {
+        self.names.doubled
     }
 
     /// Every argument, in the order of the call.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.names.names.iter().zip(&self.values).map(|((family, name), held)| Entry { family: *family, name, held })
     }
 
     /// The value of a parameter by its canonical name, unless it is content.
     #[must_use]
     pub fn get(&self, parameter: &str) -> Option<&Json> {
-        self.entries.iter().find_map(|entry| match &entry.held {
+        self.entries().find_map(|entry| match entry.held {
             Held::Open(value) if entry.family.is_some_and(|family| family.name == parameter) => Some(value),
             _ => None,
         })

@@ -18,6 +18,8 @@ pub(super) struct Instance {
     pub(super) policy: Policy,
     /// The call that was judged last.
     pub(super) last: Option<Judged>,
+    /// Names of arguments that calls have had.
+    pub(super) names: super::hot::Lists,
     /// Key of the hashes of notes in records.
     pub(super) target_key: RandomState,
 }
@@ -31,6 +33,8 @@ pub(super) enum Fault {
     BadConfig,
     #[error("not a tool number: it must come from toolId, and 0 is no tool")]
     BadTool,
+    #[error("not the values of a list of names: the number comes from argumentNames, and each value holds no others")]
+    BadNames,
     #[error("not a word of this version's vocabulary")]
     BadWord,
     #[error(
@@ -68,8 +72,8 @@ pub(super) fn create(config: Config) -> Result<u32, Fault> {
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1))
         .map_err(|_| Fault::TooMany)?;
     let policy = Policy::new(Options::new(&config, process_key()));
-    let instance =
-        Instance { namespace: config.namespace(), policy, config, last: None, target_key: RandomState::new() };
+    let (namespace, names) = (config.namespace(), super::hot::Lists::default());
+    let instance = Instance { namespace, policy, config, last: None, names, target_key: RandomState::new() };
     POLICIES.with_borrow_mut(|policies| policies.push((handle, instance)));
     Ok(handle)
 }

@@ -239,7 +239,7 @@ fn head(value: Unknown<'_>, limit: usize) -> Result<String> {
 /// The first characters; twice as many units, since one may take two.
 fn beginning(units: &[u16], limit: usize) -> String {
     let head = units.get(..units.len().min(limit.saturating_mul(2))).unwrap_or_default();
-    String::from_utf16_lossy(head).chars().take(limit).collect()
+    crate::evidence::answer::beginning(&String::from_utf16_lossy(head), limit)
 }
 
 fn object(value: Unknown<'_>) -> Result<Option<Object<'_>>> {

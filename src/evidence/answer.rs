@@ -147,7 +147,7 @@ impl Answer {
                         let field = match object.get(*name)? {
                             Json::Null => return None,
                             Json::Bool(value) => AnswerField::Bool(*value),
-                            Json::String(text) => AnswerField::Text(text.chars().take(FIELD_MAX).collect()),
+                            Json::String(text) => AnswerField::Text(beginning(text, FIELD_MAX)),
                             Json::Array(items) if items.is_empty() => AnswerField::EmptyList,
                             Json::Array(_) => AnswerField::List,
                             Json::Number(_) | Json::Object(_) => AnswerField::Other,
@@ -163,7 +163,7 @@ impl Answer {
     /// fields, and nothing nested is followed, however deep it is.
     #[must_use]
     pub fn of_text(text: &str, limit: usize) -> Answer {
-        let head = |text: &str| Answer::Text(text.chars().take(limit).collect());
+        let head = |text: &str| Answer::Text(beginning(text, limit));
         match text.trim_start().chars().next() {
             Some('{') => serde_json::from_str(text).map_or_else(|_| head(text), Answer::Object),
             Some('[') => match serde_json::from_str::<[Block; 1]>(text) {
@@ -178,6 +178,14 @@ impl Answer {
             _ => head(text),
         }
     }
+}
+
+/// The first characters of a text.
+#[must_use]
+pub fn beginning(text: &str, limit: usize) -> String {
+    // As many bytes hold no more characters.
+    let end = if text.len() <= limit { None } else { text.char_indices().nth(limit) };
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text).to_owned()
 }
 
 /// One text block of a list.
@@ -199,13 +207,13 @@ impl<'de> serde::Deserialize<'de> for AnswerFields {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<AnswerFields, A::Error> {
                 let mut fields = AnswerFields::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    let Some(name) = FIELDS.iter().find(|name| **name == key) else {
+                while let Some(Key(name)) = map.next_key()? {
+                    let Some(name) = name else {
                         map.next_value::<IgnoredAny>()?;
                         continue;
                     };
                     // Of a key that stands twice the last value counts, as for every JSON parser in this path.
-                    fields.0.retain(|(field, _)| field != name);
+                    fields.0.retain(|(field, _)| *field != name);
                     if let OneField(Some(field)) = map.next_value()? {
                         fields.0.push((name, field));
                     }
@@ -214,6 +222,27 @@ impl<'de> serde::Deserialize<'de> for AnswerFields {
             }
         }
         deserializer.deserialize_map(Object)
+    }
+}
+
+/// A field's name; `None` for one that is not looked at.
+struct Key(Option<&'static str>);
+
+impl<'de> serde::Deserialize<'de> for Key {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = Key;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Key, E> {
+                Ok(Key(FIELDS.iter().find(|field| **field == name).copied()))
+            }
+        }
+        deserializer.deserialize_str(Name)
     }
 }
 
@@ -239,7 +268,7 @@ impl<'de> serde::Deserialize<'de> for OneField {
             }
 
             fn visit_str<E>(self, text: &str) -> Result<OneField, E> {
-                Ok(OneField(Some(AnswerField::Text(text.chars().take(FIELD_MAX).collect()))))
+                Ok(OneField(Some(AnswerField::Text(beginning(text, FIELD_MAX)))))
             }
 
             fn visit_i64<E>(self, _: i64) -> Result<OneField, E> {

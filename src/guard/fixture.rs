@@ -15,6 +15,9 @@ pub const LABEL: &str = "[test-fixture]";
 pub fn has_label(text: &Text<'_>) -> bool {
     let label = LABEL.as_bytes();
     let bytes = text.as_bytes();
+    if !bytes.contains(&b'[') {
+        return false;
+    }
     bytes
         .iter()
         .enumerate()

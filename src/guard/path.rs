@@ -6,10 +6,10 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::title::check_title;
+use super::title::{DEVICE_MAX, check_title};
 use super::unicode::{is_bidi, is_control, is_default_ignorable};
 use crate::note::identifier::as_reference;
-use crate::note::path::{directory_at_worst, is_dot_dot, is_separator};
+use crate::note::path::{directory_at_worst, is_dot_dot, is_separator, plain_directory, plain_title};
 use crate::note::python::strip;
 use crate::note::text::{CodePoint, Text};
 
@@ -170,6 +170,9 @@ impl Unsafe {
 /// Judges one argument. `None`: nothing found. Linear in the length of `value`.
 #[must_use]
 pub fn check_path(argument: PathArgument, value: &Text<'_>) -> Option<Unsafe> {
+    if is_plain(argument, value) {
+        return None;
+    }
     let points: Vec<CodePoint> = value.code_points().collect();
     match argument {
         PathArgument::Title => check_title(&points),
@@ -178,6 +181,20 @@ pub fn check_path(argument: PathArgument, value: &Text<'_>) -> Option<Unsafe> {
         PathArgument::DestinationPath => check_folder(&points, Root::Refused),
         PathArgument::Identifier => check_identifier(&points),
         PathArgument::ProjectPath => check_project_path(&points),
+    }
+}
+
+/// Whether nothing can be found, as is plain to see of nearly every value: words, in folders that are not reserved.
+fn is_plain(argument: PathArgument, value: &Text<'_>) -> bool {
+    match argument {
+        // A device has a short name, with or without an ending.
+        PathArgument::Title => plain_title(value)
+            .is_some_and(|title| title.split('.').next().unwrap_or_default().trim_end_matches(' ').len() > DEVICE_MAX),
+        PathArgument::ProjectPath => false,
+        _ => plain_directory(value).is_some_and(|path| {
+            // Without a dot no other reserved name can be among the folders.
+            !path.split('/').any(|folder| folder.trim_end_matches(' ').eq_ignore_ascii_case("node_modules"))
+        }),
     }
 }
 

@@ -72,6 +72,9 @@ fn is_mark(point: CodePoint) -> bool {
     char::from_u32(point).is_some_and(is_combining_mark)
 }
 
+/// Letters of the longest device's name.
+pub(super) const DEVICE_MAX: usize = "CONOUT$".len();
+
 /// Windows opens a device for `CON`, and for `con.anything`.
 fn is_device(title: &[CodePoint]) -> bool {
     let name: String = title

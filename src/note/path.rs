@@ -119,6 +119,9 @@ pub fn note_path(title: &Text<'_>, directory: &Text<'_>) -> Result<NotePath, Ref
 ///
 /// [`Refusal`] where the server would refuse, or where the path is not proven.
 pub fn note_path_on(platform: Platform, title: &Text<'_>, directory: &Text<'_>) -> Result<NotePath, Refusal> {
+    if let (Some(title), Some(directory)) = (plain_title(title), plain_directory(directory)) {
+        return Ok(NotePath { path: [directory, "/", title, ".md"].concat() });
+    }
     if title.has_lone_surrogate() || directory.has_lone_surrogate() {
         return Err(Refusal::NotProven(NotProven::LoneSurrogate));
     }
@@ -147,6 +150,57 @@ pub fn note_path_on(platform: Platform, title: &Text<'_>, directory: &Text<'_>) 
         return Err(Refusal::NotProven(NotProven::LongName));
     }
     Ok(path)
+}
+
+/// Longest name that is looked at as a plain one: no limit of a file system is near.
+const PLAIN_MAX: usize = 200;
+
+/// A title that the rules leave as it is, as nearly every title: `None` says nothing.
+pub(crate) fn plain_title<'t>(title: &'t Text<'_>) -> Option<&'t str> {
+    plain(title, &IN_TITLE, b'-')
+}
+
+/// A directory, or a path of folders, that the rules leave as it is: words in any number of folders, no dots.
+pub(crate) fn plain_directory<'t>(directory: &'t Text<'_>) -> Option<&'t str> {
+    plain(directory, &IN_DIRECTORY, b'/')
+}
+
+/// A text of these bytes, with a letter or digit at both ends, in which one of them never stands twice in a row.
+fn plain<'t>(text: &'t Text<'_>, of: &[bool; 256], once: u8) -> Option<&'t str> {
+    let bytes = text.as_bytes();
+    if bytes.len() > PLAIN_MAX || !bytes.first()?.is_ascii_alphanumeric() || !bytes.last()?.is_ascii_alphanumeric() {
+        return None;
+    }
+    let mut before = 0;
+    for byte in bytes {
+        if !of.get(usize::from(*byte)).copied().unwrap_or(false) || (*byte == once && before == once) {
+            return None;
+        }
+        before = *byte;
+    }
+    text.as_str()
+}
+
+/// Every printing ASCII character that the rule for titles does not replace by a hyphen, and the hyphen.
+const IN_TITLE: [bool; 256] = table(b"/\\<>:\"|?*", true);
+/// Letters, digits and the characters between the words and folders of a directory that every rule keeps.
+const IN_DIRECTORY: [bool; 256] = table(b" -_/", false);
+
+/// Letters and digits, and of the other printing ASCII characters these alone, or all but these.
+const fn table(these: &[u8], but: bool) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = b' ';
+    while byte <= b'~' {
+        let mut named = false;
+        let mut at = 0;
+        while at < these.len() {
+            named |= these[at] == byte;
+            at += 1;
+        }
+        table[byte as usize] = byte.is_ascii_alphanumeric() || named != but;
+        byte += 1;
+    }
+    table
 }
 
 /// What the server checks on the directory before it changes anything (facts 4.3).

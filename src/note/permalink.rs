@@ -67,6 +67,13 @@ fn without_extension(path: &str) -> Option<&str> {
 ///
 /// Servers from 0.24 on put the text in NFC first, 0.23 does not: known is only what both make of it.
 fn slug(text: &str) -> Option<String> {
+    if text.is_ascii() {
+        // It is composed, and each character is kept as it is.
+        let mut out = Slug::default();
+        out.text.reserve(text.len() + 8);
+        text.chars().for_each(|character| out.push(character));
+        return Some(out.finish());
+    }
     let composed = transliterate(text.nfc())?;
     if is_nfc(text) {
         return Some(composed);

@@ -13,6 +13,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::python;
+
 /// A code point as Python sees it: any `u32` up to `0x10FFFF`, surrogates included.
 pub type CodePoint = u32;
 
@@ -44,9 +46,22 @@ impl From<String> for Text<'static> {
 }
 
 impl Text<'static> {
+    /// Bytes that are ASCII.
+    ///
+    /// # Errors
+    ///
+    /// The bytes, where they are not.
+    pub fn from_ascii(bytes: Vec<u8>) -> Result<Self, Vec<u8>> {
+        if bytes.is_ascii() { Ok(Text { wtf8: Cow::Owned(bytes) }) } else { Err(bytes) }
+    }
+
     /// Reads UTF-16 code units; surrogate pairs become one code point, lone surrogates stay what they are.
     #[must_use]
     pub fn from_utf16(units: &[u16]) -> Self {
+        if units.iter().all(|unit| *unit < 0x80) {
+            let ascii = units.iter().map(|unit| u8::try_from(*unit).unwrap_or_default()).collect();
+            return Text { wtf8: Cow::Owned(ascii) };
+        }
         let mut wtf8 = Vec::with_capacity(units.len() + units.len() / 8);
         for unit in char::decode_utf16(units.iter().copied()) {
             push_code_point(
@@ -114,6 +129,18 @@ impl Text<'_> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.wtf8.is_empty()
+    }
+
+    /// The bytes without what Python's `str.strip()` strips, where that is plain to see: `None` where the text begins or ends
+    /// with a character that is not ASCII.
+    #[must_use]
+    pub fn stripped_ascii(&self) -> Option<&[u8]> {
+        let kept = |byte: &u8| !python::is_space(CodePoint::from(*byte)) || !byte.is_ascii();
+        let Some(start) = self.wtf8.iter().position(kept) else { return Some(&[]) };
+        let end = self.wtf8.iter().rposition(kept)?;
+        let stripped = self.wtf8.get(start..=end)?;
+        let ascii = stripped.first()?.is_ascii() && stripped.last()?.is_ascii();
+        ascii.then_some(stripped)
     }
 
     /// Code points in order, as Python's `str` would iterate.
@@ -204,6 +231,32 @@ mod tests {
         assert_eq!(Text::from_utf16(&[0xD83D, 0xDE80, 0x78]), rocket);
         assert_eq!(Text::from_code_points([0xD83D, 0xDE80, 0x78]), rocket);
         assert_eq!(rocket.code_points().collect::<Vec<_>>(), [0x1F680, 0x78]);
+    }
+
+    #[test]
+    fn stripped_as_the_code_points_are() {
+        for text in [
+            "",
+            " ",
+            "a",
+            " a b\u{1C}",
+            "\n\t",
+            "\u{85}a",
+            "a\u{A0}",
+            " \u{E9} ",
+            "\u{1F}x\u{1F}",
+            "\u{3000}",
+            "x\u{E9}y ",
+        ] {
+            let text = Text::from(text);
+            let points: Vec<CodePoint> = text.code_points().collect();
+            let slow = Text::from_code_points(python::strip(&points).iter().copied());
+            if let Some(fast) = text.stripped_ascii() {
+                assert_eq!(fast, slow.as_bytes());
+            } else {
+                assert!(!slow.as_bytes().is_ascii() || !text.as_bytes().is_ascii());
+            }
+        }
     }
 
     #[test]

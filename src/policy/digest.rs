@@ -5,7 +5,7 @@
 
 use std::hash::Hasher as _;
 
-use siphasher::sip128::{Hasher128 as _, SipHasher24};
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use crate::argument::given::{Given, Held, Json};
 use crate::argument::{Family, Fixed, LaxBool, Omitted, Role, Shape, lax_bool, lax_integer};
@@ -22,45 +22,85 @@ impl std::fmt::Debug for DigestKey {
 }
 
 /// A digest: equal for equal meanings, and for nothing else that one could find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Digest(u128);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Digest([u64; 2]);
+
+impl std::hash::Hash for Digest {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u64(self.spread());
+    }
+}
+
+impl Digest {
+    /// For a hash table: a digest is as good as random, and its key is not known outside.
+    const fn spread(self) -> u64 {
+        let Digest([spread, _]) = self;
+        spread
+    }
+}
+
+/// Bytes that are gathered before the hash function is called: most values are short, and a call costs more than they do.
+const GATHERED: usize = 64;
 
 /// Takes values in, each with its kind and length, so that no two sequences of values are taken in as the same bytes.
-pub(crate) struct Digester(SipHasher24);
+pub(crate) struct Digester {
+    hasher: SipHasher13,
+    gathered: [u8; GATHERED],
+    length: usize,
+}
 
 impl Digester {
     pub(crate) fn new(key: &DigestKey) -> Digester {
-        Digester(SipHasher24::new_with_key(&key.0))
+        Digester { hasher: SipHasher13::new_with_key(&key.0), gathered: [0; GATHERED], length: 0 }
     }
 
-    pub(crate) fn finish(&self) -> Digest {
-        Digest(self.0.finish128().as_u128())
+    pub(crate) fn finish(mut self) -> Digest {
+        self.flush();
+        let hash = self.hasher.finish128();
+        Digest([hash.h1, hash.h2])
+    }
+
+    fn flush(&mut self) {
+        self.hasher.write(self.gathered.get(..self.length).unwrap_or_default());
+        self.length = 0;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if bytes.len() > GATHERED - self.length {
+            self.flush();
+        }
+        match self.gathered.get_mut(self.length..self.length + bytes.len()) {
+            Some(room) => {
+                room.copy_from_slice(bytes);
+                self.length += bytes.len();
+            }
+            None => self.hasher.write(bytes),
+        }
     }
 
     fn tag(&mut self, tag: u8) {
-        self.0.write(&[tag]);
+        self.write(&[tag]);
     }
 
-    fn count(&mut self, count: usize) {
-        self.0.write(&(count as u64).to_le_bytes());
+    fn headed(&mut self, tag: u8, count: usize) {
+        self.tag(tag);
+        self.write(&(count as u64).to_le_bytes());
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        self.tag(b'b');
-        self.count(bytes.len());
-        self.0.write(bytes);
+        self.headed(b'b', bytes.len());
+        self.write(bytes);
     }
 
     pub(crate) fn text(&mut self, text: &Text<'_>) {
-        self.tag(b't');
-        self.count(text.as_bytes().len());
-        self.0.write(text.as_bytes());
+        self.headed(b't', text.as_bytes().len());
+        self.write(text.as_bytes());
     }
 
     fn number(&mut self, number: f64) {
         self.tag(b'#');
         // `-0` and `0` are one number.
-        self.0.write(&(if number == 0.0 { 0.0 } else { number }).to_bits().to_le_bytes());
+        self.write(&(if number == 0.0 { 0.0 } else { number }).to_bits().to_le_bytes());
     }
 
     fn bool(&mut self, value: bool) {
@@ -81,15 +121,13 @@ impl Digester {
             Json::Number(number) => self.number(*number),
             Json::Text(text) => self.text(text),
             Json::List(items) => {
-                self.tag(b'[');
-                self.count(items.len());
+                self.headed(b'[', items.len());
                 for item in items {
                     self.json(item);
                 }
             }
             Json::Object(entries) => {
-                self.tag(b'{');
-                self.count(entries.len());
+                self.headed(b'{', entries.len());
                 let mut sorted: Vec<_> = entries.iter().collect();
                 sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
                 for (key, value) in sorted {
@@ -102,34 +140,43 @@ impl Digester {
 }
 
 /// Digests what a write does, apart from the note that it does it to: the parameters by their canonical names, each as the
-/// server reads it, an omitted one as its default. How the answer looks and what must hold before (a checksum, a count) do not
-/// matter, nor does what an operation makes no use of; `skip` names the parameters that say which note it is.
+/// server reads it. A parameter that is omitted, or given as what its omission means, is not there: the two are the same
+/// write. How the answer looks and what must hold before (a checksum, a count) do not matter, nor does what an operation makes
+/// no use of; `skip` names the parameters that say which note it is.
 pub(crate) fn of_effect(key: &DigestKey, tool: &str, given: &Given, skip: &[&str]) -> Digest {
     let mut digester = Digester::new(key);
     digester.bytes(tool.as_bytes());
     let families = crate::argument::tool(tool).map_or(&[][..], |tool| tool.families);
-    let held = |name: &str| given.entries().find(|entry| entry.family.is_some_and(|f| f.name == name)).map(|e| &e.held);
-    let unused = if tool == "edit_note" { unused(key, given, held("content")) } else { &[] };
-    let counts = |family: &&Family| {
+    let unused = if tool == "edit_note" { unused(given) } else { &[] };
+    let counts = |family: &Family| {
         family.role != Role::Presentation
             && !skip.contains(&family.name)
             && !PRECONDITIONS.contains(&family.name)
             && !unused.contains(&family.name)
     };
-    for family in families.iter().filter(counts) {
+    let mut known: Vec<(usize, &Family, &Held)> = Vec::with_capacity(families.len());
+    for entry in given.entries() {
+        let Some(family) = entry.family.filter(|family| counts(family)) else { continue };
+        let Some(at) = families.iter().position(|of| std::ptr::eq(of, family)) else { continue };
+        // Of a parameter under two names the first counts; the server takes no such call.
+        if !means_omitted(key, family, entry.held) && known.iter().all(|(before, ..)| *before != at) {
+            known.push((at, family, entry.held));
+        }
+    }
+    known.sort_unstable_by_key(|(at, ..)| *at);
+    for (_, family, held) in known {
         digester.bytes(family.name.as_bytes());
-        match held(family.name) {
-            Some(Held::Open(value)) if *value != Json::Null => meaning(&mut digester, family, value),
-            Some(Held::Sealed(sealed)) if family.name == "section" => sealed.digest_heading(&mut digester),
-            Some(Held::Sealed(sealed)) => sealed.digest(&mut digester),
-            _ => omitted(&mut digester, family),
+        match held {
+            Held::Open(value) => meaning(&mut digester, family, value),
+            Held::Sealed(sealed) if family.name == "section" => sealed.digest_heading(&mut digester),
+            Held::Sealed(sealed) => sealed.digest(&mut digester),
         }
     }
     let mut unknown: Vec<_> = given.entries().filter(|entry| entry.family.is_none()).collect();
-    unknown.sort_by(|a, b| a.name.cmp(&b.name));
+    unknown.sort_by(|a, b| a.name.cmp(b.name));
     for entry in unknown {
-        digester.text(&entry.name);
-        match &entry.held {
+        digester.text(entry.name);
+        match entry.held {
             Held::Open(value) => digester.json(value),
             Held::Sealed(sealed) => sealed.digest(&mut digester),
         }
@@ -137,20 +184,39 @@ pub(crate) fn of_effect(key: &DigestKey, tool: &str, given: &Given, skip: &[&str
     digester.finish()
 }
 
+/// Whether a value means what its omission means: whether the two would be taken in alike.
+fn means_omitted(key: &DigestKey, family: &Family, held: &Held) -> bool {
+    match (family.omitted, held) {
+        (_, Held::Open(Json::Null)) => true,
+        (Omitted::Required | Omitted::Null, Held::Open(value)) => family.name == "metadata" && sets_no_fields(value),
+        (Omitted::Required | Omitted::Null, Held::Sealed(sealed)) => sealed.is(&Json::Null),
+        (Omitted::NullMeans(fixed) | Omitted::Means(fixed), _) => {
+            let (mut given, mut omitted) = (Digester::new(key), Digester::new(key));
+            match held {
+                Held::Open(value) => meaning(&mut given, family, value),
+                Held::Sealed(sealed) => sealed.digest(&mut given),
+            }
+            match fixed {
+                Fixed::Bool(value) => omitted.bool(value),
+                #[allow(clippy::cast_precision_loss, reason = "the defaults are small")]
+                Fixed::Integer(number) => omitted.number(number as f64),
+                Fixed::Number(number) => omitted.number(number),
+                Fixed::Text(text) => omitted.text(&Text::from(text)),
+            }
+            given.finish() == omitted.finish()
+        }
+    }
+}
+
 /// What must hold before a write is done. The same write with another of them is the same write.
 const PRECONDITIONS: &[&str] = &["expected_checksum", "expected_replacements"];
 
 /// The parameters of an edit that change nothing of what it does. An edit that adds text adds it whatever fields it sets
 /// beside it; only where it adds none (an empty append is how fields alone are set) are they what it does.
-fn unused(key: &DigestKey, given: &Given, content: Option<&Held>) -> &'static [&'static str] {
-    let digested = |write: &dyn Fn(&mut Digester)| {
-        let mut digester = Digester::new(key);
-        write(&mut digester);
-        digester.finish()
-    };
-    let nothing = digested(&|into| into.text(&Text::from("")));
-    let adds_text = content.is_some_and(|held| match held {
-        Held::Sealed(sealed) => digested(&|into| sealed.digest(into)) != nothing,
+fn unused(given: &Given) -> &'static [&'static str] {
+    let content = given.entries().find(|entry| entry.family.is_some_and(|family| family.name == "content"));
+    let adds_text = content.is_some_and(|entry| match entry.held {
+        Held::Sealed(sealed) => !sealed.is(&Json::Text(Text::from(""))),
         Held::Open(_) => true,
     });
     match (given.text("operation").and_then(|text| text.as_str()), adds_text) {
@@ -186,28 +252,18 @@ fn meaning(digester: &mut Digester, family: &Family, value: &Json) {
     }
 }
 
-/// Metadata: an object, or the text of one; one without fields sets nothing.
+/// Metadata: an object, or the text of one.
 fn fields(digester: &mut Digester, value: &Json) {
-    let parsed = match value {
-        Json::Text(text) => text.as_str().and_then(|text| serde_json::from_str(text).ok()),
-        _ => None,
-    };
-    match parsed.as_ref().map(Json::from_serde).as_ref().unwrap_or(value) {
-        Json::Object(fields) if fields.is_empty() => digester.nothing(),
-        value => digester.json(value),
-    }
+    digester.json(parsed(value).as_ref().unwrap_or(value));
 }
 
-/// What omission means.
-fn omitted(digester: &mut Digester, family: &Family) {
-    match family.omitted {
-        Omitted::Required | Omitted::Null => digester.nothing(),
-        Omitted::NullMeans(value) | Omitted::Means(value) => match value {
-            Fixed::Bool(value) => digester.bool(value),
-            #[allow(clippy::cast_precision_loss, reason = "the defaults are small")]
-            Fixed::Integer(number) => digester.number(number as f64),
-            Fixed::Number(number) => digester.number(number),
-            Fixed::Text(text) => digester.text(&Text::from(text)),
-        },
-    }
+/// Metadata without fields sets nothing.
+fn sets_no_fields(value: &Json) -> bool {
+    matches!(parsed(value).as_ref().unwrap_or(value), Json::Object(fields) if fields.is_empty())
+}
+
+fn parsed(value: &Json) -> Option<Json> {
+    let Json::Text(text) = value else { return None };
+    let parsed: Option<serde_json::Value> = text.as_str().and_then(|text| serde_json::from_str(text).ok());
+    parsed.as_ref().map(Json::from_serde)
 }

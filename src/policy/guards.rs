@@ -58,7 +58,7 @@ pub(super) fn paths(options: &Options, tool: Tool, given: &Given, findings: &mut
         return;
     }
     for entry in given.entries() {
-        let (Some(family), Held::Open(Json::Text(text))) = (entry.family, &entry.held) else { continue };
+        let (Some(family), Held::Open(Json::Text(text))) = (entry.family, entry.held) else { continue };
         let Some(argument) = PathArgument::from_name(family.name) else { continue };
         // A title is a path only where a file is made of it.
         if argument == PathArgument::Title && tool.known != Some(Known::WriteNote) {
@@ -99,7 +99,7 @@ pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Fin
     }
     // Tools that no table knows are not told apart.
     if options.duplicate_write_guard && tool.known.is_some() {
-        let code = match memory.before(&request.subject, &known_by(&keys, request), step) {
+        let code = match memory.before(&request.subject, &|| known_by(&keys, request), step) {
             // What became of a project cannot be read in a note.
             Before::Unknown if matches!(request.target, Target::None) => None,
             Before::No => None,
@@ -151,7 +151,7 @@ fn inspected<T>(
     find: impl Fn(&Text<'_>) -> Option<T>,
 ) -> Option<(T, ArgumentName)> {
     given.entries().find_map(|entry| {
-        let value = match (&entry.held, entry.family.map(|family| family.role)) {
+        let value = match (entry.held, entry.family.map(|family| family.role)) {
             (Held::Open(value), Some(Role::Title | Role::Path | Role::Metadata)) => value,
             (Held::Sealed(sealed), _) => sealed.open(permission?),
             _ => return None,
@@ -169,11 +169,14 @@ fn inspected<T>(
 /// Whether the call would replace existing text of a note that is not proven read.
 fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
     let Facts { memory, step, tool, given, request, .. } = *facts;
-    let by = known_by(keys, request);
     match (tool.known, &request.target) {
         (Some(Known::WriteNote), Target::Path(path)) => {
-            let gone = memory.gone(Some(keys.file_path(path.as_str())), Words::of(keys.key, path.as_str()).as_ref());
-            (overwrites(options, given) || gone != 0) && !memory.knows(&by, gone, step)
+            let gone = if memory.has_gone() {
+                memory.gone(Some(keys.file_path(path.as_str())), Words::of(keys.key, path.as_str()).as_ref())
+            } else {
+                0
+            };
+            (overwrites(options, given) || gone != 0) && !memory.knows(&known_by(keys, request), gone, step)
         }
         // Where the note would land is not proven, so neither is that it was read.
         (Some(Known::WriteNote), _) => overwrites(options, given) || memory.gone(None, None) != 0,
@@ -182,8 +185,12 @@ fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> boo
             let gone = memory.gone(None, name);
             // A note that is not there has no text to replace: finding none lifts nothing then. The server would look for a
             // file of the name, which the read did not know of.
+            if !request.replaces && gone == 0 {
+                return false;
+            }
+            let by = known_by(keys, request);
             let absent = if request.replaces { Vec::new() } else { by.absent };
-            (request.replaces || gone != 0) && !memory.knows(&KnownBy { absent, ..by }, gone, step)
+            !memory.knows(&KnownBy { absent, ..by }, gone, step)
         }
         (Some(Known::EditNote), _) => true,
         (Some(Known::MoveNote), _) => moves_to_gone(facts, keys),
@@ -195,6 +202,9 @@ fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> boo
 fn moves_to_gone(facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
     let Facts { memory, step, given, request, .. } = *facts;
     let text = |name| given.text(name).filter(|to| !to.is_empty());
+    if !memory.has_gone() {
+        return false;
+    }
     let destination = match (text("destination_path"), text("destination_folder"), &request.target) {
         (Some(path), ..) => path.clone(),
         // The note keeps its file's name, which its identifier ends with where that is no title.

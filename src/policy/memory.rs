@@ -2,16 +2,20 @@
 //!
 //! Everything is held as keyed digests with the order in which it was learnt. All of it goes with the turn.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 mod entry;
+mod news;
 
 use super::CallId;
 use super::digest::Digest;
 use super::names::Words;
+use super::small::Small;
 use super::target::FilePath;
-pub(super) use entry::{Before, Known, Named, Removed, Subject, Written};
+pub(super) use entry::{Before, Known, Named, Names, Removed, Subject, Written};
 use entry::{ByPermalink, Entry, Gone, Same, Seen, Times};
+pub(super) use news::News;
 
 /// Notes that one turn can remember as deleted or moved; beyond it, every note counts as gone.
 const GONE_MAX: usize = 256;
@@ -25,29 +29,30 @@ const NAMES_MAX: usize = 16;
 /// What one turn can remember of each kind. Beyond it, what is known is forgotten, so that it must be read again.
 const REMEMBERED_MAX: usize = 16_384;
 
-/// Something that was learnt, in order. Never 0.
-pub(super) type Order = u64;
+/// Something that was learnt, in order. Never 0. Should a turn ever learn more, what comes then counts as not later than the
+/// last, and so as not known.
+pub(super) type Order = u32;
 
 /// What a turn knows of notes.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     order: Order,
-    proven: HashMap<Digest, Times>,
+    proven: Small<Digest, Times>,
     /// The same for identifiers that the server finds by the permalink of a note.
-    by_permalink: HashMap<Digest, ByPermalink>,
-    absent: HashMap<Digest, Order>,
+    by_permalink: Small<Digest, ByPermalink>,
+    absent: Small<Digest, Order>,
     /// What path an identifier reached.
-    reached: HashMap<Digest, (Order, FilePath)>,
-    written: HashMap<Digest, VecDeque<Entry>>,
+    reached: Small<Digest, (Order, FilePath)>,
+    written: Small<Digest, VecDeque<Box<Entry>>>,
     writes: usize,
-    /// Writes under way.
-    running: BTreeMap<CallId, Entry>,
-    exact: HashMap<(Digest, Digest), Order>,
-    last_write: HashMap<Digest, Order>,
+    /// Writes under way, with what each does.
+    running: Vec<(CallId, Digest, Box<Entry>)>,
+    exact: Small<(Digest, Digest), Order>,
+    last_write: Small<Digest, Order>,
     /// When the note at a path, in whatever project, was last edited or overwritten.
-    last_edit: HashMap<Digest, Order>,
+    last_edit: Small<Digest, Order>,
     /// The names by which notes are known, by their paths.
-    names: HashMap<Digest, (FilePath, Vec<Option<Words>>)>,
+    names: Small<Digest, (FilePath, Arc<Names>)>,
     gone: Vec<Gone>,
     gone_overflow: Option<Order>,
     /// The last move, delete or project call that was done.
@@ -60,19 +65,47 @@ pub(super) struct Memory {
     captured: Order,
     /// When another session may last have moved or deleted notes, so that another note may be at a path.
     elsewhere: Order,
+    /// How far the news of other sessions has been heard.
+    heard: u64,
 }
 
 impl Memory {
     fn next(&mut self) -> Order {
-        self.order += 1;
+        self.order = self.order.saturating_add(1);
         self.order
+    }
+
+    /// Takes note of what other sessions have done since. Before anything else is asked or told, so that it is as if each had
+    /// been told at once.
+    pub(super) fn hear(&mut self, news: &News) {
+        let since = std::mem::replace(&mut self.heard, news.last);
+        // Who knows nothing has nothing that could have changed.
+        if since == news.last || self.order == 0 {
+            return;
+        }
+        match news.edits_since(since) {
+            Some(paths) => paths.for_each(|path| self.edited(path)),
+            None => self.titles_change(),
+        }
+        if news.titles > since {
+            self.titles_change();
+        }
+        if news.removed > since {
+            self.elsewhere = self.titles;
+        }
+        self.captured();
+    }
+
+    /// The turn's own write was told to all, and nothing else since it last listened.
+    pub(super) fn told(&mut self, news: &News) {
+        self.heard = news.last;
     }
 
     /// A whole note was read, with its result in this step, or written, with no step: these are the ways to know it again.
     pub(super) fn prove(&mut self, keys: impl IntoIterator<Item = Digest>, step: Option<u32>) {
         let order = self.next();
         for key in keys {
-            bounded(&mut self.proven).entry(key).or_default().add(Seen { order, step });
+            bounded(&mut self.proven).or_insert_with(key, Times::default).add(Seen { order, step });
         }
     }
 
@@ -86,9 +119,9 @@ impl Memory {
     ) {
         let order = self.next();
         for key in keys {
-            let new = ByPermalink { times: Times::default(), path, exact };
-            let known = bounded(&mut self.by_permalink).entry(key).or_insert(new);
-            if known.path.exact != path.exact || known.exact != exact {
+            let new = ByPermalink { times: Times::default(), path: path.exact, exact };
+            let known = bounded(&mut self.by_permalink).or_insert_with(key, || new);
+            if known.path != path.exact || known.exact != exact {
                 *known = new;
             }
             known.times.add(Seen { order, step });
@@ -121,7 +154,7 @@ impl Memory {
             keys.iter().filter_map(|key| self.proven.get(key)).any(|times| times.has(since, step))
         };
         let found = |known: &ByPermalink| {
-            let edited = self.last_edit.get(&known.path.exact).copied().unwrap_or_default();
+            let edited = self.last_edit.get(&known.path).copied().unwrap_or_default();
             let captured = if known.exact { 0 } else { self.captured };
             known.times.has(since.max(edited).max(captured).max(self.titles), step)
         };
@@ -138,21 +171,20 @@ impl Memory {
     }
 
     /// Another session gave a note a name. It may be one by which another note was found, but for a permalink as it stands.
-    pub(super) fn captured(&mut self) {
+    fn captured(&mut self) {
         self.identifiers = self.next();
         self.captured = self.identifiers;
-    }
-
-    /// Another session moved or deleted notes, or may have.
-    pub(super) fn removed_elsewhere(&mut self) {
-        self.titles_change();
-        self.elsewhere = self.titles;
     }
 
     /// A note was edited, or may have been, and which one is not known.
     pub(super) fn titles_change(&mut self) {
         self.identifiers = self.next();
         self.titles = self.identifiers;
+    }
+
+    /// Whether any note was deleted or moved away.
+    pub(super) fn has_gone(&self) -> bool {
+        !self.gone.is_empty() || self.gone_overflow.is_some()
     }
 
     /// When a note that a path or an identifier may mean was last deleted or moved away; 0 if none was.
@@ -165,12 +197,16 @@ impl Memory {
     /// A write is under way.
     pub(super) fn start(&mut self, call: CallId, written: Written) {
         let order = self.next();
-        self.running.insert(call, Entry { order, done: false, written });
+        self.stop(call);
+        let entry = Box::new(Entry { order, done: false, written });
+        self.running.push((call, entry.written.effect, entry));
     }
 
     /// A write is under way no more.
     pub(super) fn stop(&mut self, call: CallId) {
-        self.running.remove(&call);
+        if let Some(at) = self.running.iter().rposition(|(of, ..)| *of == call) {
+            self.running.remove(at);
+        }
     }
 
     /// A write is done, or nobody knows whether it is.
@@ -185,21 +221,27 @@ impl Memory {
             self.writes = 0;
         }
         self.writes += 1;
-        let same = self.written.entry(written.effect).or_default();
+        let same = self.written.or_insert_with(written.effect, VecDeque::new);
         if same.len() >= COMPARED_MAX {
             same.pop_front();
         }
-        same.push_back(Entry { order, done, written });
+        same.push_back(Box::new(Entry { order, done, written }));
     }
 
     /// The note at this path is known by these names.
-    pub(super) fn name(&mut self, path: FilePath, names: impl IntoIterator<Item = Option<Words>>) {
-        let full = self.names.len() >= REMEMBERED_MAX && !self.names.contains_key(&path.exact);
-        if !full {
-            let (_, known) = self.names.entry(path.exact).or_insert_with(|| (path, Vec::new()));
-            known.extend(names);
-            known.dedup();
-            known.truncate(NAMES_MAX);
+    pub(super) fn name(&mut self, path: FilePath, names: &Arc<Names>) {
+        let full = self.names.len() >= REMEMBERED_MAX && self.names.get(&path.exact).is_none();
+        if full {
+            return;
+        }
+        let (_, known) = self.names.or_insert_with(path.exact, || (path, Arc::clone(names)));
+        if !Arc::ptr_eq(known, names) {
+            let known = Arc::make_mut(known);
+            for name in names.iter() {
+                if known.len() < NAMES_MAX && !known.contains(name) {
+                    known.push(name.clone());
+                }
+            }
         }
     }
 
@@ -231,19 +273,25 @@ impl Memory {
         }
     }
 
-    /// Whether this very write was made before. The last one like it counts; `read` are the keys under which reading the
-    /// target, or finding it absent, settles an unknown outcome.
-    pub(super) fn before(&self, subject: &Subject, read: &Known, step: u32) -> Before {
-        let under_way = self.running.values().filter(|entry| entry.written.effect == subject.effect);
+    /// Whether this very write was made before. The last one like it that was done counts; `read` are the keys under which
+    /// reading the target, or finding it absent, settles an unknown outcome.
+    pub(super) fn before(&self, subject: &Subject, read: &dyn Fn() -> Known, step: u32) -> Before {
+        let same = |(_, effect, _): &&(CallId, Digest, Box<Entry>)| *effect == subject.effect;
+        let under_way = self.running.iter().filter(same).map(|(.., entry)| entry);
         let done = self.written.get(&subject.effect);
+        // Nearly every write is another one than those before.
+        let mut under_way = under_way.peekable();
+        if done.is_none() && under_way.peek().is_none() {
+            return Before::No;
+        }
+        let read = &read();
         for entry in under_way.chain(done.into_iter().flatten().rev()) {
             match (self.same(entry, subject, &read.identifier), entry.done) {
                 (Same::Yes, true) => return if self.in_force(entry) { Before::Done } else { Before::No },
-                (Same::Yes, false) if self.knows(read, entry.order, step) => return Before::No,
-                (Same::Yes, false) => return Before::Unknown,
                 (Same::Maybe, true) if self.in_force(entry) => return Before::Unknown,
-                (Same::Maybe, false) if !self.knows(read, entry.order, step) => return Before::Unknown,
-                (Same::No | Same::Maybe, _) => {}
+                (Same::Yes | Same::Maybe, false) if !self.knows(read, entry.order, step) => return Before::Unknown,
+                // What became of it was read. Another one may have been done all the same.
+                _ => {}
             }
         }
         // Beyond what is compared by name, the exact target is still known.
@@ -272,7 +320,7 @@ impl Memory {
         }
         let Some(named) = subject.identifier.as_ref().filter(|_| subject.adds_up) else { return Same::No };
         if let (Some(path), Some(reached)) = (written.path, self.path_of(identifier)) {
-            return if path.exact == reached.exact { Same::Yes } else { Same::No };
+            return if path == reached.exact { Same::Yes } else { Same::No };
         }
         if written.permalink == Some(named.permalink) {
             return Same::Yes;
@@ -283,13 +331,13 @@ impl Memory {
         // One word may be a title, and a title any note's; also with the project in front.
         let titled = written.titled && entry.order > self.titles;
         let single =
-            words.is_single() || written.in_project.as_ref().is_some_and(|project| words.is_single_below(project));
+            words.is_single() || written.in_project.as_deref().is_some_and(|project| words.is_single_below(project));
         if meets || (single && !titled) { Same::Maybe } else { Same::No }
     }
 }
 
 /// A map that takes one more entry. One that is full is emptied first: what was known is not known any more.
-fn bounded<K, V>(map: &mut HashMap<K, V>) -> &mut HashMap<K, V> {
+fn bounded<K: Copy + Eq + std::hash::Hash, V>(map: &mut Small<K, V>) -> &mut Small<K, V> {
     if map.len() >= REMEMBERED_MAX {
         map.clear();
     }

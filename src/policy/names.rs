@@ -13,7 +13,7 @@ use crate::note::text::{CodePoint, Text};
 /// ignore is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Words {
-    segments: Vec<Digest>,
+    segments: Box<[Digest]>,
     /// All of it as one word: a title with a slash is a file name without.
     joined: Digest,
 }
@@ -21,6 +21,12 @@ pub(super) struct Words {
 impl Words {
     /// The words of an identifier, without its wrapping. `None`: not proven.
     pub(super) fn of_identifier(key: &DigestKey, identifier: &Text<'_>) -> Option<Words> {
+        // Without wrapping there is nothing to take off.
+        let bytes = identifier.as_bytes();
+        let wrapped = |byte: &u8| !matches!(byte, b' '..=b'~') || b":[|".contains(byte);
+        if !bytes.iter().any(wrapped) {
+            return Words::of(key, identifier.as_str()?);
+        }
         let points: Vec<CodePoint> = identifier.code_points().collect();
         let reference: Option<String> = as_reference(&points).into_iter().map(char::from_u32).collect();
         Words::of(key, &reference?)
@@ -28,6 +34,9 @@ impl Words {
 
     /// The words of a path, a permalink or a title. `None`: not proven.
     pub(super) fn of(key: &DigestKey, name: &str) -> Option<Words> {
+        if name.is_ascii() {
+            return Words::of_ascii(&mut |word| digest(key, word), name);
+        }
         let name = name.trim().to_lowercase();
         let mut name = name.as_str();
         // A name can end like a file's without being one, and be a file's without ending so.
@@ -44,10 +53,43 @@ impl Words {
             if word.is_empty() {
                 return None;
             }
-            segments.push(digest(key, &word));
+            segments.push(digest(key, word.as_bytes()));
             all.push_str(&word);
         }
-        (!segments.is_empty()).then(|| Words { segments, joined: digest(key, &all) })
+        (!segments.is_empty()).then(|| Words { segments: segments.into(), joined: digest(key, all.as_bytes()) })
+    }
+
+    /// The same of an ASCII name, of which the slug rule leaves the letters and digits.
+    fn of_ascii(digest: &mut dyn FnMut(&[u8]) -> Digest, name: &str) -> Option<Words> {
+        let mut name = name.trim();
+        while let Some(bare) = without_ending(name, ".md").or_else(|| without_ending(name, ".markdown")) {
+            name = bare;
+        }
+        let skipped = |segment: &&[u8]| matches!(*segment, b"" | b".");
+        let parts = || name.as_bytes().split(|byte| matches!(byte, b'/' | b'\\')).filter(|part| !skipped(part));
+        let mut segments = Vec::with_capacity(parts().count());
+        let mut all = Vec::with_capacity(name.len() + 2);
+        for segment in parts() {
+            let start = all.len();
+            for byte in segment {
+                match IN_WORDS.get(usize::from(*byte)) {
+                    Some(0) | None => {}
+                    Some(kept) => all.push(*kept),
+                }
+            }
+            // A name of dots has no ending for the rule, which makes a word of the one that it is given.
+            if all.len() == start && segment.iter().all(|byte| *byte == b'.') {
+                all.extend_from_slice(b"md");
+            }
+            let word = all.get(start..).filter(|word| !word.is_empty())?;
+            segments.push(digest(word));
+        }
+        let joined = match segments.as_slice() {
+            [] => return None,
+            [only] => *only,
+            _ => digest(&all),
+        };
+        Some(Words { segments: segments.into(), joined })
     }
 
     /// Whether it is one word, as a title is, which has no folder before it.
@@ -57,7 +99,7 @@ impl Words {
 
     /// Whether it is one word below this project.
     pub(super) fn is_single_below(&self, project: &Words) -> bool {
-        self.segments.strip_prefix(project.segments.as_slice()).is_some_and(|below| below.len() == 1)
+        self.segments.strip_prefix(&*project.segments).is_some_and(|below| below.len() == 1)
     }
 
     /// Whether both may be names of one note: the one ends as the other does, with folders or a project before it.
@@ -71,12 +113,12 @@ impl Words {
     /// Whether these words are all that the server needs to reach the note with this path and permalink, and no search: the
     /// path or the permalink, with or without the project in front.
     pub(super) fn reach(&self, path: Option<&Words>, permalink: Option<&Words>) -> bool {
-        let is = |segments: Option<&[Digest]>| segments.is_some_and(|segments| segments == self.segments);
+        let is = |segments: Option<&[Digest]>| segments.is_some_and(|segments| *segments == *self.segments);
         let below = |words: &'_ Words| words.segments.get(1..).map(<[Digest]>::to_vec);
-        is(path.map(|path| path.segments.as_slice()))
-            || is(permalink.map(|permalink| permalink.segments.as_slice()))
+        is(path.map(|path| &*path.segments))
+            || is(permalink.map(|permalink| &*permalink.segments))
             || is(permalink.and_then(below).as_deref())
-            || path.is_some_and(|path| below(self).is_some_and(|own| own == path.segments))
+            || path.is_some_and(|path| below(self).is_some_and(|own| *own == *path.segments))
     }
 
     /// Whether a note of this name may be in a folder of that one, with or without a project before either.
@@ -89,10 +131,56 @@ impl Words {
     }
 }
 
-fn digest(key: &DigestKey, word: &str) -> Digest {
+/// The words of several names of one note, which are mostly the same: each is digested once.
+#[derive(Default)]
+pub(super) struct KnownWords {
+    text: Vec<u8>,
+    words: Vec<(std::ops::Range<usize>, Digest)>,
+}
+
+impl KnownWords {
+    pub(super) fn of(&mut self, key: &DigestKey, name: &str) -> Option<Words> {
+        if !name.is_ascii() {
+            return Words::of(key, name);
+        }
+        Words::of_ascii(&mut |word| self.digest(key, word), name)
+    }
+
+    fn digest(&mut self, key: &DigestKey, word: &[u8]) -> Digest {
+        let known = self.words.iter().find(|(at, _)| self.text.get(at.clone()) == Some(word));
+        if let Some((_, known)) = known {
+            return *known;
+        }
+        let made = digest(key, word);
+        let start = self.text.len();
+        self.text.extend_from_slice(word);
+        self.words.push((start..self.text.len(), made));
+        made
+    }
+}
+
+fn without_ending<'n>(name: &'n str, ending: &str) -> Option<&'n str> {
+    let (bare, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    end.eq_ignore_ascii_case(ending).then_some(bare)
+}
+
+/// What is left of an ASCII character in a word; 0 for nothing.
+const IN_WORDS: [u8; 256] = {
+    let mut kept = [0; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            kept[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    kept
+};
+
+fn digest(key: &DigestKey, word: &[u8]) -> Digest {
     let mut digester = Digester::new(key);
     digester.bytes(b"word");
-    digester.bytes(word.as_bytes());
+    digester.bytes(word);
     digester.finish()
 }
 
@@ -139,6 +227,40 @@ mod tests {
         }
         let mapped = Words::of(&KEY, "notes/a-b.md").unwrap();
         assert!(words("a/b").may_meet(&mapped) && words("a: b").may_meet(&mapped));
+    }
+
+    #[test]
+    fn ascii_names_as_all_others() {
+        let slow = |name: &str| {
+            let name = name.trim().to_lowercase();
+            let mut name = name.as_str();
+            while let Some(bare) = name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")) {
+                name = bare;
+            }
+            let (mut segments, mut all) = (Vec::new(), String::new());
+            for segment in name.split(['/', '\\']).filter(|segment| !matches!(*segment, "" | ".")) {
+                let segment = segment.replace([':', '<', '>', '"', '|', '?', '*'], "-");
+                let slug = permalink::of_path(&format!("{segment}.md"), None)?;
+                let word: String = slug.chars().filter(char::is_ascii_alphanumeric).collect();
+                if word.is_empty() {
+                    return None;
+                }
+                segments.push(digest(&KEY, word.as_bytes()));
+                all.push_str(&word);
+            }
+            (!segments.is_empty()).then(|| Words { segments: segments.into(), joined: digest(&KEY, all.as_bytes()) })
+        };
+        let mut known = KnownWords::default();
+        let parts =
+            ["a", "B c", "x.md", "y.MD", "..", ".", "", "--", "v1.0", "it's", "a:b", "Z.markdown", "...", " q ", "\t"];
+        for one in parts {
+            for two in parts {
+                for name in [format!("{one}/{two}"), format!("{one}{two}"), format!("{one}\\{two}.md")] {
+                    assert_eq!(Words::of(&KEY, &name), slow(&name), "{name:?}");
+                    assert_eq!(known.of(&KEY, &name), slow(&name), "{name:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! What a write does to what is known of notes: as which write it is remembered, and whose names it changes.
 
+use std::sync::Arc;
+
 use super::Outcome;
 use super::digest::{Digest, DigestKey};
-use super::memory::{Memory, Order, Removed, Written};
-use super::names::Words;
+use super::memory::{Memory, News, Order, Removed, Written};
+use super::names::{KnownWords, Words};
 use super::target::{FilePath, Keys, Named, Target};
 use super::turn::WriteRequest;
 use crate::tool::Known;
@@ -31,24 +33,21 @@ impl Renamed {
         }
     }
 
-    /// Tells it to the memory of another session's turn.
-    pub(super) fn tell_other(self, memory: &mut Memory) {
+    /// Tells it to the other sessions: a name by which one of them knows a note may be another note's from here on.
+    pub(super) fn spread(self, news: &mut News) {
         match self {
-            Renamed::Removed => memory.removed_elsewhere(),
-            other => other.tell(memory),
+            Renamed::Created => news.created(),
+            Renamed::Note(path) => news.edited(path),
+            Renamed::Any => news.retitled(),
+            Renamed::Removed => news.removed(),
         }
-        memory.captured();
     }
 }
 
 /// What a write that was done, or may have been, did to the names of notes. Replaced text can be a title or a permalink, a first
 /// heading that changes takes the title with it, and content can set a permalink.
-pub(super) fn renamed(keys: &Keys<'_>, write: &WriteRequest, named: &Named, outcome: Outcome) -> Option<Renamed> {
-    let of_target = match &write.target {
-        Target::Path(path) => Some(path.as_str()),
-        _ => None,
-    };
-    let path = named.file_path.as_deref().or(of_target).map(|path| keys.file_path(path));
+/// `path` is the note's, where it is known.
+pub(super) fn renamed(write: &WriteRequest, path: Option<FilePath>, outcome: Outcome) -> Option<Renamed> {
     match write.known {
         Some(Known::WriteNote) if outcome == Outcome::Succeeded && !write.replaces => Some(Renamed::Created),
         Some(Known::WriteNote | Known::EditNote) if outcome == Outcome::Succeeded => {
@@ -67,38 +66,47 @@ pub(super) fn written(write: &WriteRequest) -> Written {
         target: write.subject.target,
         project: write.subject.project,
         path: None,
-        notes: Vec::new(),
+        notes: Box::default(),
         permalink: None,
-        names: write.subject.identifier.iter().map(|named| named.words.clone()).collect(),
+        names: Arc::new(write.subject.identifier.iter().map(|named| named.words.clone()).collect()),
         titled: false,
         in_project: None,
     }
 }
 
 /// The same with what the result named.
-pub(super) fn named_in(keys: &Keys<'_>, mut written: Written, named: &Named, notes: &[Digest]) -> Written {
+pub(super) fn named_in(
+    keys: &Keys<'_>,
+    mut written: Written,
+    named: &Named,
+    file: Option<FilePath>,
+    notes: &[Digest],
+) -> Written {
     let Some(path) = named.file_path.as_deref() else { return written };
-    let words = |name: &str| Words::of(keys.key, name);
-    let (own, permalink) = (words(path), named.permalink.as_deref().map(words));
+    let mut known = KnownWords::default();
+    let mut words = |name: &str| known.of(keys.key, name);
+    let (own, permalink) = (words(path), named.permalink.as_deref().map(&mut words));
     // An identifier of one word that is neither the path nor the permalink is the title, since nothing else is left.
     let is_title = written.names.first().and_then(Option::as_ref).is_some_and(|identifier| {
         identifier.is_single() && !identifier.reach(own.as_ref(), permalink.as_ref().and_then(Option::as_ref))
     });
     written.titled = named.title.is_some() || is_title;
-    written.in_project = named.project.as_deref().and_then(words);
+    written.in_project = named.project.as_deref().and_then(&mut words).map(Box::new);
     // What the identifier was is of no account where it may have been an external id.
-    written.names.retain(Option::is_some);
-    written.names.extend(names(keys.key, named));
-    written.path = Some(keys.file_path(path));
+    let given = written.names.iter().filter(|name| name.is_some()).cloned();
+    let title = named.title.as_deref().map(words);
+    written.names = Arc::new(given.chain([own]).chain(permalink).chain(title).collect());
+    written.path = file.map(|file| file.exact);
     written.permalink = named.permalink.as_deref().map(|permalink| keys.permalink(permalink.as_bytes()));
-    written.notes = notes.to_vec();
+    written.notes = notes.into();
     written
 }
 
 /// Every name that a result has for its note.
 pub(super) fn names(key: &DigestKey, named: &Named) -> Vec<Option<Words>> {
     let all = [named.file_path.as_deref(), named.permalink.as_deref(), named.title.as_deref()];
-    all.into_iter().flatten().map(|name| Words::of(key, name)).collect()
+    let mut known = KnownWords::default();
+    all.into_iter().flatten().map(|name| known.of(key, name)).collect()
 }
 
 /// When the note of an edit, or one of its names, was last deleted or moved away.

@@ -5,7 +5,7 @@ use super::memory::{Named, Subject};
 use super::names::{Words, may_be_id};
 use super::target::{Keys, ProjectArguments, Target};
 use super::turn::{ReadRequest, WriteRequest};
-use crate::argument::given::{Given, Json};
+use crate::argument::given::{Entry, Given, Held, Json};
 use crate::evidence::proof_of;
 use crate::note::python;
 use crate::note::text::{CodePoint, Text};
@@ -55,6 +55,7 @@ impl WriteRequest {
         // A project call is about a project: all its arguments are what it does.
         let skip = if matches!(target, Target::None) { &[][..] } else { TARGET };
         let projects = ProjectArguments::of(given);
+        let routed = routes(given, false);
         let is_project_call = matches!(tool.known, Some(Known::CreateMemoryProject | Known::DeleteProject));
         WriteRequest {
             known: tool.known,
@@ -75,8 +76,8 @@ impl WriteRequest {
                 _ => false,
             },
             directory: given.bool("is_directory").may_be_true(false),
-            switches: is_project_call || projects.routed() || routes(given, false),
-            routed: routes(given, false),
+            switches: is_project_call || projects.routed() || routed,
+            routed,
             projects,
         }
     }
@@ -84,6 +85,13 @@ impl WriteRequest {
 
 /// What an identifier may reach.
 fn identity(key: &DigestKey, identifier: &Text<'_>) -> Named {
+    if let Some(stripped) = identifier.stripped_ascii() {
+        let plain = stripped.strip_prefix(b"memory://").unwrap_or(stripped);
+        return Named {
+            permalink: Keys { key, current: None }.permalink(plain),
+            words: if may_be_id(identifier) { None } else { Words::of_identifier(key, identifier) },
+        };
+    }
     let points: Vec<CodePoint> = identifier.code_points().collect();
     let stripped = python::strip(&points);
     let url: Vec<CodePoint> = "memory://".chars().map(CodePoint::from).collect();
@@ -97,10 +105,20 @@ fn identity(key: &DigestKey, identifier: &Text<'_>) -> Named {
 /// Whether an identifier, a path or a query may route the call to another project: by a `memory://` URL, and of a read by a
 /// plain one with a slash too.
 fn routes(given: &Given, read: bool) -> bool {
-    ["identifier", "path", "query", "url", "id"].iter().filter_map(|name| given.text(name)).any(|text| {
-        let points: Vec<CodePoint> = text.code_points().collect();
-        let stripped = Text::from_code_points(python::strip(&points).iter().copied());
-        let bytes = stripped.as_bytes();
+    let routes = |bytes: &[u8]| {
         bytes.starts_with(b"memory://") || (read && bytes.contains(&b'/')) || bytes.windows(2).any(|pair| pair == b"::")
+    };
+    let named = |entry: &Entry<'_>| {
+        entry.family.is_some_and(|family| matches!(family.name, "identifier" | "path" | "query" | "url" | "id"))
+    };
+    given.entries().filter(named).any(|entry| {
+        let Held::Open(Json::Text(text)) = entry.held else { return false };
+        text.stripped_ascii().map_or_else(
+            || {
+                let points: Vec<CodePoint> = text.code_points().collect();
+                routes(Text::from_code_points(python::strip(&points).iter().copied()).as_bytes())
+            },
+            routes,
+        )
     })
 }

@@ -1,10 +1,12 @@
 //! What follows from a result: for lookups, for what the turn knows of notes, and for the connection's project.
 
+use std::sync::Arc;
+
 use super::digest::DigestKey;
 use super::guards::known_by;
 use super::memory::{Known as KnownBy, Memory};
 use super::record::{Renamed, gone_since, named_in, names, remove, renamed, written};
-use super::target::{Keys, Named, Target, is_resolved_alike};
+use super::target::{FilePath, Keys, Named, NamedKeys, Target, is_resolved_alike};
 use super::turn::{Followed, Open, ReadRequest, Turn, WriteRequest};
 use super::{Arrival, Connection, Options, Outcome, Settled};
 use crate::config::LookupEvidence;
@@ -62,9 +64,10 @@ pub(super) fn settle(
             }
             (outcome, observations)
         }
-        Open::Read(read) => settle_read(turn.memory(server), connection, &place, &read, arrival),
+        Open::Read(read) => settle_read(turn.memory(server, &connection.news), connection, &place, &read, arrival),
         Open::Write(write) => {
-            let (outcome, observations, names) = settle_write(turn.memory(server), connection, &place, &write, arrival);
+            let memory = turn.memory(server, &connection.news);
+            let (outcome, observations, names) = settle_write(memory, connection, &place, &write, arrival);
             renamed = names;
             (outcome, observations)
         }
@@ -127,14 +130,16 @@ fn settle_read(
         evidence::Outcome::Done if finding.known => {
             let step = Some(read.step.max(place.step));
             let named = named(&finding);
+            let file = named.file_path.as_deref().filter(|_| read.proof == Proof::PathAndIdentifier);
+            let file = file.map(|path| keys.file_path(path));
             let mut proven = Vec::new();
             if read.proof == Proof::PathAndIdentifier {
                 let own = place.own(connection, read.switches);
-                proven.extend(keys.notes(&named, &read.projects, own));
-                if let Some(path) = named.file_path.as_deref() {
-                    let own_names = keys.own_names(&named, &read.projects, own);
-                    memory.name(keys.file_path(path), names(keys.key, &named));
-                    memory.prove_permalink(own_names, keys.file_path(path), true, step);
+                let NamedKeys { paths, names: own_names } = keys.named(&named, &read.projects, own);
+                proven = paths;
+                if let Some(file) = file {
+                    memory.name(file, &Arc::new(names(keys.key, &named)));
+                    memory.prove_permalink(own_names, file, true, step);
                 }
             }
             let reaches = match read.proof {
@@ -146,11 +151,11 @@ fn settle_read(
             };
             if let Some(identifier) = identifier.filter(|id| is_resolved_alike(id) && reaches(&named, keys.key, id)) {
                 let same = keys.identifier(identifier, &read.projects);
-                if let (Proof::PathAndIdentifier, Some(path)) = (read.proof, named.file_path.as_deref()) {
-                    memory.reach(same.iter().copied(), keys.file_path(path));
+                if let (Proof::PathAndIdentifier, Some(file)) = (read.proof, file) {
+                    memory.reach(same.iter().copied(), file);
                     if named.is_found_by_permalink(identifier) {
                         let exact = named.is_permalink(identifier);
-                        memory.prove_permalink(same.iter().copied(), keys.file_path(path), exact, step);
+                        memory.prove_permalink(same.iter().copied(), file, exact, step);
                     }
                 }
                 proven.extend(same);
@@ -191,18 +196,30 @@ fn settle_write(
     };
     let named = named(&finding);
     let numbered = named.has_numbered_permalink();
-    let renamed = match outcome {
-        Outcome::Succeeded | Outcome::Unknown => renamed(&place.keys, write, &named, outcome),
-        Outcome::Failed | Outcome::NotReached => None,
+    let of_target = match &write.target {
+        Target::Path(path) => Some(path.as_str()),
+        _ => None,
+    };
+    let file = || named.file_path.as_deref().or(of_target).map(|path| place.keys.file_path(path));
+    let (file, renamed) = match outcome {
+        Outcome::Succeeded | Outcome::Unknown => {
+            let file = file();
+            (file, renamed(write, file, outcome))
+        }
+        Outcome::Failed | Outcome::NotReached => (None, None),
     };
     match outcome {
         Outcome::Succeeded => {
-            if !write.switches && !place.was_switched && place.keys.current.is_some() {
-                connection.own = named.project_slug().or(connection.own.take());
+            if !write.switches
+                && !place.was_switched
+                && place.keys.current.is_some()
+                && let Some(slug) = named.project_slug().filter(|slug| connection.own.as_deref() != Some(*slug))
+            {
+                connection.own = Some(slug.to_owned());
             }
             // What nobody knows counts as done, as its flag says, and proves nothing.
             let proves = finding.known.then(|| arrival.answer.value());
-            done(memory, connection, place, write, named, proves);
+            done(memory, connection, place, write, Done { named, file, renamed, proves });
         }
         Outcome::Unknown => {
             // What may be gone counts as gone, what may have another name as having it, and what may be written as not known.
@@ -219,15 +236,19 @@ fn settle_write(
     (outcome, observations.with_if(numbered, Observation::PossibleDuplicatePermalink), renamed)
 }
 
-/// A write is done. `proves` is its answer where that is one that the server is known to give.
-fn done(
-    memory: &mut Memory,
-    connection: &Connection,
-    place: &Place<'_>,
-    write: &WriteRequest,
-    mut named: Named,
-    proves: Option<Value<'_>>,
-) {
+/// What is known of a write that is done.
+struct Done<'a> {
+    named: Named,
+    /// The note's path, where the answer or the arguments say it.
+    file: Option<FilePath>,
+    renamed: Option<Renamed>,
+    /// The answer, where that is one that the server is known to give.
+    proves: Option<Value<'a>>,
+}
+
+/// A write is done.
+fn done(memory: &mut Memory, connection: &Connection, place: &Place<'_>, write: &WriteRequest, done: Done<'_>) {
+    let Done { mut named, file, renamed, proves } = done;
     if named.file_path.is_none()
         && let Target::Path(path) = &write.target
     {
@@ -235,23 +256,23 @@ fn done(
     }
     let keys = place.keys(write.projects.stated(), write.routed);
     let own = place.own(connection, write.switches);
-    let notes = keys.notes(&named, &write.projects, own);
-    let own_names = keys.own_names(&named, &write.projects, own);
-    let record = named_in(&keys, written(write), &named, &notes);
-    if let Some(path) = record.path.filter(|_| write.known != Some(Known::DeleteNote)) {
-        memory.name(path, record.names.iter().cloned());
-    }
+    let NamedKeys { paths: notes, names: own_names } = keys.named(&named, &write.projects, own);
+    let record = named_in(&keys, written(write), &named, file, &notes);
+    // What the result named, or the arguments: else nothing is known by name.
+    let name = file
+        .filter(|_| named.file_path.is_some() && write.known != Some(Known::DeleteNote))
+        .map(|file| (file, Arc::clone(&record.names)));
     match write.known {
         Some(Known::WriteNote) => {
-            if let Some(renamed) = renamed(&keys, write, &named, Outcome::Succeeded) {
+            if let Some(renamed) = renamed {
                 renamed.tell(memory);
             }
             memory.write(record, true);
             if proves.is_some()
-                && let Some(path) = named.file_path.as_deref()
+                && let Some(file) = file
             {
                 memory.prove(notes, None);
-                memory.prove_permalink(own_names, keys.file_path(path), true, None);
+                memory.prove_permalink(own_names, file, true, None);
             }
         }
         Some(Known::EditNote) => {
@@ -264,22 +285,22 @@ fn done(
             let gone = gone_since(memory, &keys, write, &named);
             let seen = made || memory.knows(&by, gone, place.step);
             let known = seen || memory.knows(&by, gone, u32::MAX);
-            if let Some(renamed) = renamed(&keys, write, &named, Outcome::Succeeded) {
+            if let Some(renamed) = renamed {
                 renamed.tell(memory);
             }
             memory.write(record, true);
             if known
                 && proves.is_some()
-                && let Some(path) = named.file_path.as_deref()
+                && let Some(file) = file
             {
                 // What was read and not yet seen stays unseen.
                 let step = (!seen).then_some(place.step);
                 memory.prove(notes, step);
-                memory.prove_permalink(own_names, keys.file_path(path), true, step);
+                memory.prove_permalink(own_names, file, true, step);
                 if let Target::Identifier(identifier) = &write.target {
                     let same = keys.identifier(identifier, &write.projects);
                     if named.is_found_by_permalink(identifier) {
-                        memory.prove_permalink(same, keys.file_path(path), named.is_permalink(identifier), step);
+                        memory.prove_permalink(same, file, named.is_permalink(identifier), step);
                     } else if named.is_still_called(identifier) {
                         memory.prove(same, step);
                     }
@@ -301,7 +322,12 @@ fn done(
         }
         _ => memory.write(record, true),
     }
+    // Only now: where a note was moved to, none has gone by its names.
+    if let Some((path, names)) = name {
+        memory.name(path, &names);
+    }
 }
+
 /// Whether an edit says that it made the note.
 fn created(value: &Value<'_>) -> bool {
     match value {
@@ -320,10 +346,6 @@ fn is_refusal(value: Value<'_>) -> bool {
 
 fn named(finding: &Finding<'_>) -> Named {
     let own = |text: Option<&str>| text.map(str::to_owned);
-    Named {
-        file_path: own(finding.named.file_path),
-        permalink: own(finding.named.permalink),
-        title: own(finding.named.title),
-        project: own(finding.named.project),
-    }
+    let evidence::Named { file_path, permalink, title, project } = finding.named;
+    Named::new(own(file_path), own(permalink), own(title), own(project))
 }

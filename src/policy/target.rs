@@ -1,7 +1,10 @@
 //! Which note a call is about, as far as its arguments say, and in which project.
 
+use std::cell::OnceCell;
+
 use super::digest::{Digest, DigestKey, Digester};
 use super::names::{Words, may_be_id};
+use crate::argument::Role;
 use crate::argument::given::Given;
 use crate::note::identifier::{KnownNote, Relation, as_reference, relation};
 use crate::note::path::{NotePath, note_path};
@@ -20,6 +23,9 @@ pub(super) struct ProjectArguments {
 
 impl ProjectArguments {
     pub(super) fn of(given: &Given) -> ProjectArguments {
+        if !given.entries().any(|entry| entry.family.is_some_and(|family| family.role == Role::Project)) {
+            return ProjectArguments::default();
+        }
         let named = |text: &&Text<'static>| text.code_points().any(|point| !python::is_space(point));
         let text = |name| given.text(name).filter(named).cloned();
         ProjectArguments { project: text("project"), id: text("project_id"), workspace: text("workspace") }
@@ -127,8 +133,14 @@ impl ProjectKey {
                 into.bytes(b"words");
                 into.text(words);
             }
-            ProjectKey::Slug(slug) => into.bytes(format!("slug {slug}").as_bytes()),
-            ProjectKey::Current(switches) => into.bytes(format!("current {switches}").as_bytes()),
+            ProjectKey::Slug(slug) => {
+                into.bytes(b"slug");
+                into.bytes(slug.as_bytes());
+            }
+            ProjectKey::Current(switches) => {
+                into.bytes(b"current");
+                into.bytes(&switches.to_le_bytes());
+            }
         }
     }
 }
@@ -144,20 +156,41 @@ pub struct Named {
     pub title: Option<String>,
     /// The project's name, from the lines under a write's heading.
     pub project: Option<String>,
+    /// The slug of the file path, once it was asked for.
+    own_slug: OnceCell<Option<String>>,
+    /// The slug of the project, likewise.
+    its_project: OnceCell<Option<String>>,
 }
 
 impl Named {
+    /// A note with these names.
+    #[must_use]
+    pub fn new(
+        file_path: Option<String>,
+        permalink: Option<String>,
+        title: Option<String>,
+        project: Option<String>,
+    ) -> Named {
+        Named { file_path, permalink, title, project, ..Named::default() }
+    }
+
     /// The slug of the project that the server says it used.
-    pub(super) fn project_slug(&self) -> Option<String> {
-        project_slug(self.project.as_deref()?)
+    pub(super) fn project_slug(&self) -> Option<&str> {
+        let name = self.project.as_deref()?;
+        self.its_project.get_or_init(|| project_slug(name)).as_deref()
+    }
+
+    /// The slug of the file path, which is the permalink that the note gets by itself.
+    fn own_slug(&self) -> Option<&str> {
+        let path = self.file_path.as_deref()?;
+        self.own_slug.get_or_init(|| permalink::of_path(path, None)).as_deref()
     }
 
     /// What stands before the file path's own slug in the permalink. It looks like the project's slug, but content can set
     /// any permalink.
     fn prefix(&self) -> Option<&str> {
         let permalink = self.permalink.as_deref()?;
-        let own = permalink::of_path(self.file_path.as_deref()?, None)?;
-        permalink.strip_suffix(own.as_str())?.strip_suffix('/').filter(|prefix| !prefix.is_empty())
+        permalink.strip_suffix(self.own_slug()?)?.strip_suffix('/').filter(|prefix| !prefix.is_empty())
     }
 
     /// Whether the permalink is not the path's own but a numbered one, as the server makes them for a second note of one
@@ -166,9 +199,9 @@ impl Named {
         let Some(permalink) = self.permalink.as_deref() else { return false };
         let Some((_, number)) = permalink.rsplit_once('-') else { return false };
         let numbered = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-        let own = self.file_path.as_deref().and_then(|path| permalink::of_path(path, None));
-        let is_own = own.is_some_and(|own| permalink == own || permalink.ends_with(&format!("/{own}")));
-        numbered && !is_own
+        let is_own =
+            |own: &str| permalink.strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+        numbered && !self.own_slug().is_some_and(is_own)
     }
 
     /// Whether the server reaches this note by the identifier itself, so that an edit with the same identifier reaches it
@@ -176,6 +209,13 @@ impl Named {
     pub(super) fn is_reached_by(&self, key: &DigestKey, identifier: &Text<'_>) -> bool {
         let path = self.file_path.as_deref();
         if may_be_id(identifier) || path.is_some_and(|path| identifier.as_str() == Some(path)) {
+            return true;
+        }
+        // The permalink as it stands is what the server looks up first.
+        if self.permalink.as_deref().is_some_and(|permalink| {
+            let has_words = |segment: &str| segment.bytes().any(|byte| byte.is_ascii_alphanumeric());
+            identifier.as_str() == Some(permalink) && is_own_name(permalink) && permalink.split('/').all(has_words)
+        }) {
             return true;
         }
         let points: Vec<CodePoint> = identifier.code_points().collect();
@@ -293,6 +333,12 @@ pub(super) struct FilePath {
 
 /// Whether a permalink is written so that the server looks it up as it stands: no wrapping, no URL, no outer space.
 fn is_own_name(permalink: &str) -> bool {
+    // The usual permalink: words that are no external id.
+    let words = |byte: u8| byte.is_ascii_alphanumeric() || b"-_/".contains(&byte);
+    let digits = permalink.bytes().filter(|byte| *byte != b'-').count();
+    if permalink.bytes().all(words) && digits != 32 && !permalink.split('/').any(str::is_empty) {
+        return true;
+    }
     let note = KnownNote { file_path: "", permalink: Some(permalink), title: None, project: None };
     permalink.trim() == permalink
         && !permalink.contains([':', '[', ']', '|'])
@@ -302,9 +348,20 @@ fn is_own_name(permalink: &str) -> bool {
 /// Whether a read and an edit resolve an identifier alike. Where the server's index does not have the one, an edit looks for
 /// a file of that name, which takes a backslash for a slash and a slash in front for none.
 pub(super) fn is_resolved_alike(identifier: &Text<'_>) -> bool {
+    if let Some(given) = identifier.stripped_ascii() {
+        return !given.contains(&b'\\') && given.first() != Some(&b'/');
+    }
     let points: Vec<CodePoint> = identifier.code_points().collect();
     let given = python::strip(&points);
     !given.contains(&CodePoint::from('\\')) && given.first() != Some(&CodePoint::from('/'))
+}
+
+/// The keys of a note that a result named.
+pub(super) struct NamedKeys {
+    /// Its path, in each project that it is known to be in.
+    pub(super) paths: Vec<Digest>,
+    /// Its permalink as an identifier, likewise.
+    pub(super) names: Vec<Digest>,
 }
 
 /// Digests under which a turn remembers what is known of a note.
@@ -331,7 +388,9 @@ impl Keys<'_> {
             digester.bytes(path.as_bytes());
             digester.finish()
         };
-        FilePath { exact: of(path), folded: of(&path.to_lowercase()) }
+        let exact = of(path);
+        let is_folded = path.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        FilePath { exact, folded: if is_folded { exact } else { of(&path.to_lowercase()) } }
     }
 
     /// A permalink, whatever project it is in.
@@ -348,28 +407,25 @@ impl Keys<'_> {
         let mut projects = arguments.keys(self.current);
         // Whatever project the call went to is the current one now.
         projects.extend(self.current.map(ProjectKey::Current));
-        projects.extend(named.project_slug().map(ProjectKey::Slug));
+        projects.extend(named.project_slug().map(|slug| ProjectKey::Slug(slug.to_owned())));
         if !arguments.routed() && own.is_some() && named.prefix() == own {
             projects.extend(own.map(|own| ProjectKey::Slug(own.to_owned())));
         }
         projects
     }
 
-    /// What a result proves by naming a note: its path, in each project that it is known to be in.
-    pub(super) fn notes(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> Vec<Digest> {
-        let Some(path) = named.file_path.as_deref() else { return Vec::new() };
+    /// What a result proves by naming a note: its path, in each project that it is known to be in; and the identifier under
+    /// which it is found, likewise: the server looks a permalink up before anything else, and it is unique.
+    pub(super) fn named(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> NamedKeys {
         let projects = self.projects(named, arguments, own);
-        projects.iter().map(|project| self.of("path", path.as_bytes(), project)).collect()
-    }
-
-    /// The identifier under which a named note is found: the server looks a permalink up before anything else, and it is
-    /// unique.
-    pub(super) fn own_names(&self, named: &Named, arguments: &ProjectArguments, own: Option<&str>) -> Vec<Digest> {
-        let Some(permalink) = named.permalink.as_deref().filter(|permalink| is_own_name(permalink)) else {
-            return Vec::new();
+        let of = |kind: &str, name: Option<&str>| {
+            let keys = |name: &str| projects.iter().map(|project| self.of(kind, name.as_bytes(), project)).collect();
+            name.map_or_else(Vec::new, keys)
         };
-        let projects = self.projects(named, arguments, own);
-        projects.iter().map(|project| self.of("identifier", permalink.as_bytes(), project)).collect()
+        NamedKeys {
+            paths: of("path", named.file_path.as_deref()),
+            names: of("identifier", named.permalink.as_deref().filter(|permalink| is_own_name(permalink))),
+        }
     }
 
     /// What proves that the note at a path is known.

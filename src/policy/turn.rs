@@ -1,8 +1,8 @@
 //! What one turn has earned: its classification, its lookups and what it knows of notes, and the calls that are still open.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
-use super::memory::{Memory, Subject};
+use super::memory::{Memory, News, Subject};
 use super::target::{ProjectArguments, Target};
 use super::{CallId, TurnId};
 use crate::note::text::Text;
@@ -182,9 +182,12 @@ pub(super) struct Turn {
     succeeded: Option<u32>,
     failed: bool,
     running: usize,
-    open: BTreeMap<CallId, Followed>,
-    /// What is known of the notes of each server, by its index.
-    memories: BTreeMap<u16, Memory>,
+    /// The open call that was judged last: mostly the only one.
+    last: Option<(CallId, Followed)>,
+    /// All others, by their numbers, which ascend as calls are judged.
+    open: VecDeque<(CallId, Followed)>,
+    /// What is known of the notes of each server, by its index. There are few, and most turns know one or none.
+    memories: Vec<(u16, Box<Memory>)>,
 }
 
 impl Turn {
@@ -196,8 +199,9 @@ impl Turn {
             succeeded: None,
             failed: false,
             running: 0,
-            open: BTreeMap::new(),
-            memories: BTreeMap::new(),
+            last: None,
+            open: VecDeque::new(),
+            memories: Vec::new(),
         }
     }
 
@@ -230,30 +234,59 @@ impl Turn {
     }
 
     pub(super) fn open_calls(&self) -> usize {
-        self.open.len()
+        self.open.len() + usize::from(self.last.is_some())
     }
 
-    /// What the turn knows of the notes of a server.
-    pub(super) fn memory(&mut self, server: u16) -> &mut Memory {
-        self.memories.entry(server).or_default()
+    /// What the turn knows of the notes of a server, all that happened elsewhere heard.
+    pub(super) fn memory(&mut self, server: u16, news: &News) -> &mut Memory {
+        let at = self.memories.iter().position(|(of, _)| *of == server).unwrap_or_else(|| {
+            self.memories.reserve_exact(1);
+            self.memories.push((server, Box::default()));
+            self.memories.len() - 1
+        });
+        #[allow(clippy::indexing_slicing, reason = "it was found or put there")]
+        let (_, memory) = &mut self.memories[at];
+        memory.hear(news);
+        memory
     }
 
     /// Follows a call to its result.
     pub(super) fn follow(&mut self, id: CallId, call: Followed) {
-        while self.open.len() >= MAX_OPEN {
-            let Some((oldest, _)) = self.open.first_key_value() else { break };
-            self.take(*oldest);
+        while self.open_calls() >= MAX_OPEN {
+            let oldest = self.open.front().into_iter().chain(&self.last).map(|(id, _)| *id).min();
+            let Some(oldest) = oldest else { break };
+            self.take(oldest);
         }
         self.running += usize::from(call.open.is_lookup());
-        self.open.insert(id, call);
+        let Some(before) = self.last.replace((id, call)) else { return };
+        // Numbers ascend, so the place is the end.
+        match self.place(before.0) {
+            Ok(at) | Err(at) => self.open.insert(at, before),
+        }
     }
 
     /// Follows a call no more.
     pub(super) fn take(&mut self, id: CallId) -> Option<Followed> {
-        let call = self.open.remove(&id)?;
+        let (_, call) = if let Some(last) = self.last.take_if(|(last, _)| *last == id) {
+            last
+        } else {
+            let at = self.place(id).ok()?;
+            self.open.remove(at)?
+        };
         self.running -= usize::from(call.open.is_lookup());
-        self.memory(call.server).stop(id);
+        if let Some((_, memory)) = self.memories.iter_mut().find(|(of, _)| *of == call.server) {
+            memory.stop(id);
+        }
         Some(call)
+    }
+
+    /// Where a call is among the open ones before the last, or would be.
+    fn place(&self, id: CallId) -> Result<usize, usize> {
+        match self.open.back() {
+            None => Err(0),
+            Some((last, _)) if *last < id => Err(self.open.len()),
+            Some(_) => self.open.binary_search_by_key(&id, |(of, _)| *of),
+        }
     }
 
     /// A lookup succeeded, and its result arrived in this step. The model sees it with the next one, which for a lookup

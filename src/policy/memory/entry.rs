@@ -1,5 +1,7 @@
 //! What the memory holds one by one, and what it is asked with.
 
+use std::sync::Arc;
+
 use super::super::digest::Digest;
 use super::super::names::Words;
 use super::super::target::{FilePath, Project};
@@ -36,10 +38,14 @@ impl Times {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByPermalink {
     pub(super) times: Times,
-    pub(super) path: FilePath,
+    /// The note's file path, as it is.
+    pub(super) path: Digest,
     /// It is the permalink, which is unique, and not what becomes it.
     pub(super) exact: bool,
 }
+
+/// Names of one note; `None` for one whose words are not proven.
+pub(in crate::policy) type Names = Vec<Option<Words>>;
 
 /// What a write did, or may have done.
 #[derive(Clone, Debug)]
@@ -47,17 +53,17 @@ pub(in crate::policy) struct Written {
     pub(in crate::policy) effect: Digest,
     pub(in crate::policy) target: Digest,
     pub(in crate::policy) project: Project,
-    /// The file path that the result or the arguments named.
-    pub(in crate::policy) path: Option<FilePath>,
+    /// The file path that the result or the arguments named, as it is.
+    pub(in crate::policy) path: Option<Digest>,
     /// That path, in each project that it is known to be in.
-    pub(in crate::policy) notes: Vec<Digest>,
+    pub(in crate::policy) notes: Box<[Digest]>,
     pub(in crate::policy) permalink: Option<Digest>,
-    /// Every name by which the note is known; `None` for one whose words are not proven.
-    pub(in crate::policy) names: Vec<Option<Words>>,
+    /// Every name by which the note is known.
+    pub(in crate::policy) names: Arc<Names>,
     /// Whether the note's title is among the names.
     pub(in crate::policy) titled: bool,
     /// The project's slug, where the answer or the call says it.
-    pub(in crate::policy) in_project: Option<Words>,
+    pub(in crate::policy) in_project: Option<Box<Words>>,
 }
 
 #[derive(Clone, Debug)]

@@ -17,10 +17,10 @@ fn written(effect: u32, target: u32) -> Written {
         effect: digest(effect),
         target: digest(target),
         project: Project::default(),
-        path: Some(path(target)),
-        notes: vec![digest(target)],
+        path: Some(path(target).exact),
+        notes: [digest(target)].into(),
         permalink: None,
-        names: Vec::new(),
+        names: Arc::default(),
         titled: false,
         in_project: None,
     }
@@ -34,7 +34,7 @@ fn before(memory: &Memory, effect: u32, target: u32) -> Before {
         identifier: None,
         adds_up: false,
     };
-    memory.before(&subject, &Known::default(), 9)
+    memory.before(&subject, &Known::default, 9)
 }
 
 fn by_path(number: u32) -> Known {
@@ -80,7 +80,7 @@ fn writes_of_one_effect_are_found_by_their_exact_target_however_many_they_are() 
     for target in 0..1000 {
         memory.write(written(0, target), true);
     }
-    assert_eq!(memory.written[&digest(0)].len(), COMPARED_MAX);
+    assert_eq!(memory.written.get(&digest(0)).map(VecDeque::len), Some(COMPARED_MAX));
     assert_eq!(before(&memory, 0, 0), Before::Done);
     assert_eq!(before(&memory, 0, 999), Before::Done);
     assert_eq!(before(&memory, 0, 1000), Before::No);

@@ -1,0 +1,218 @@
+/**
+ * The two functions that every call goes through say what the general ones say: `judgeFlat` what `judge` says of the same
+ * arguments, `settleText` what `settle` says of a value that is nothing but a text. Each pair plays the same conversation on two
+ * policies, with values that are made to be read differently.
+ */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Core, textOf } from '../../js/core.js'
+import { addon } from './addon.js'
+
+const TOOLS = ['write_note', 'edit_note', 'move_note', 'delete_note', 'read_note', 'search_notes', 'brand_new_tool']
+const NAMES = [
+  'title',
+  'directory',
+  'folder',
+  'content',
+  'identifier',
+  'operation',
+  'overwrite',
+  'project',
+  'tags',
+  'page',
+  'metadata',
+  'output_format',
+  '__proto__',
+  'constructor',
+  'ü',
+  '\ud800',
+]
+
+const text = fc.oneof(
+  fc.string({ maxLength: 12 }),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.constantFrom(
+    '',
+    '/',
+    '../x',
+    'notes',
+    'a/b',
+    'append',
+    'json',
+    'true',
+    '1',
+    '\ud800',
+    '\ud801',
+    '\ufffd',
+    'x\u202ey',
+    'é',
+    '中',
+    '{}',
+    'CON',
+    'n'.repeat(300),
+    'é'.repeat(40_000),
+    'x'.repeat(70_000),
+    `${'x'.repeat(65_534)}é`,
+    '\ud83d\ude80'.repeat(20_000),
+  ),
+)
+const flat = fc.oneof(
+  { weight: 4, arbitrary: text },
+  fc.boolean(),
+  fc.constant(null),
+  fc.double(),
+  fc.integer(),
+  fc.constantFrom(-0, 1, 0),
+)
+const call = fc.record({
+  tool: fc.constantFrom(...TOOLS),
+  args: fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES), flat), { selector: ([name]) => name, maxLength: 14 }),
+  answer: fc.oneof(
+    text,
+    fc.constantFrom(
+      '# Created note\nproject: main\nfile_path: a.md\npermalink: main/a\nchecksum: 0a1b2c3d',
+      '# Search Results: x',
+      '{"title":"A","permalink":"main/a","file_path":"a.md"}',
+      ' \n{"error":"NOTE_NOT_FOUND"}',
+      `${' '.repeat(500)}{"results":[]}`,
+      '[{"type":"text","text":"{}"}]',
+      `# Edited note (append)${'é'.repeat(20_000)}`,
+    ),
+  ),
+  isError: fc.boolean(),
+  step: fc.integer({ min: 1, max: 3 }),
+})
+
+/** An object with these own entries, whatever their names are. @param {[string, unknown][]} entries */
+function objectOf(entries) {
+  const object = {}
+  for (const [key, value] of entries) Object.defineProperty(object, key, { value, enumerable: true })
+  return Object.freeze(object)
+}
+
+/** The addon without the two functions, so that everything takes the general way. */
+const general = { ...addon, argumentNames: () => 0, settleText: undefined }
+
+/** A conversation on one policy. @param {any} module @param {any[]} calls */
+function play(module, calls) {
+  const core = new Core(module, { mode: 'enforce', profile: 'strict', inspectContent: true })
+  const session = core.openSession()
+  const said = []
+  const settle = (number, tool, facts, step, value) =>
+    module.settleText === undefined
+      ? module.settle(core.handle, session, number, tool, facts, step, value)
+      : core.settle(session, number, tool, facts, step, value)
+  const control = core.tool('bmpp__classify').id
+  core.judge(0, control, addon.PLACE_HOST_TURN, session, 1, 1, undefined)
+  settle(0, control, addon.FACT_REACHED | addon.FACT_DECLARED_COMPLEX, 1, undefined)
+  for (const [index, { tool, args, answer, isError, step }] of calls.entries()) {
+    const { id } = core.tool(`mcp__basic-memory__${tool}`)
+    const word = core.judge(index + 1, id, addon.PLACE_HOST_TURN, session, 1, step, objectOf(args))
+    said.push(word, core.judgedFacts(), core.secretClass(word))
+    const facts = addon.FACT_REACHED | (isError ? addon.FACT_ERROR : 0)
+    said.push(settle(index + 1, id, facts, step, isError ? answer : { content: [{ type: 'text', text: answer }] }))
+  }
+  core.dispose()
+  return said
+}
+
+describe('the hot functions', () => {
+  test('say what the general ones say', () => {
+    fc.assert(
+      fc.property(fc.array(call, { minLength: 1, maxLength: 6 }), calls => {
+        expect(play(addon, calls)).toEqual(play(general, calls))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('are the ones that calls take, and not for what they cannot be given', () => {
+    const taken = []
+    const counted = { ...addon }
+    for (const name of ['judge', 'judgeFlat', 'settle', 'settleText']) {
+      counted[name] = (...args) => {
+        taken.push(name)
+        return addon[name](...args)
+      }
+    }
+    const core = new Core(counted, { mode: 'enforce' })
+    const session = core.openSession()
+    const { id } = core.tool('mcp__basic-memory__write_note')
+    const judge = args => core.judge(1, id, addon.PLACE_HOST_TURN, session, 1, 1, args)
+    judge({ title: 'A', directory: 'd', content: 'c' })
+    core.settle(session, 1, id, addon.FACT_REACHED, 1, { content: [{ type: 'text', text: 'x' }] })
+    judge({ title: 'A', tags: ['x'] })
+    judge({})
+    judge(['A'])
+    judge({ title: undefined })
+    judge(Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`a${index}`, 1])))
+    core.settle(session, 1, id, addon.FACT_REACHED, 1, { structuredContent: { result: { action: 'created' } } })
+    expect(taken).toEqual(['judgeFlat', 'settleText', ...Array(5).fill('judge'), 'settle'])
+  })
+
+  test('a model that makes up names is judged all the same, and what is kept of names has an end', () => {
+    const core = new Core(addon, { mode: 'enforce' })
+    const session = core.openSession()
+    const { id } = core.tool('mcp__basic-memory__read_note')
+    for (let index = 0; index < 6000; index += 1) {
+      const word = core.judge(index, id, addon.PLACE_HOST_TURN, session, 1, 1, { [`made-up-${index}`]: 1 })
+      expect(core.describe(word).code).toBe('ALLOW_READ_ONLY')
+    }
+  })
+
+  test.each([
+    ['no list with this number', 99, ['a']],
+    ['the number of no list', 0, ['a']],
+    ['fewer values than names', 1, []],
+    ['more values than names', 1, ['a', 'b']],
+    ['a value that holds others', 1, [{}]],
+    ['a value that is none', 1, [undefined]],
+    ['a symbol', 1, [Symbol('x')]],
+  ])('judgeFlat throws on %s, and judges nothing', (_what, names, values) => {
+    const policy = addon.createPolicy({})
+    const tool = addon.toolId(policy, 'mcp__basic-memory__write_note')
+    expect(addon.argumentNames(policy, tool, ['title'])).toBe(1)
+    const session = addon.openSession(policy)
+    const fixed = [policy, 1, tool, addon.PLACE_HOST_TURN, session, 1, 1]
+    expect(() => addon.judgeFlat(...fixed, names, ...values)).toThrow(/list of names/)
+    expect(addon.holdings(policy).calls).toBe(0)
+  })
+
+  test.each([[[]], [[1, 2]], [['x', 1, 1, 2, 0, 1, 1, 1]], [[{}, {}, {}, {}, {}, {}, {}, {}]]])('throw on %j', args => {
+    expect(() => addon.judgeFlat(...args)).toThrow()
+    expect(() => addon.settleText(...args)).toThrow()
+  })
+
+  test('a list is of its policy', () => {
+    const [one, two] = [addon.createPolicy({}), addon.createPolicy({})]
+    const tool = addon.toolId(one, 'mcp__basic-memory__write_note')
+    expect(addon.argumentNames(one, tool, ['title'])).toBe(1)
+    expect(() => addon.judgeFlat(two, 1, tool, addon.PLACE_NO_AGENT, 0, 0, 0, 1, 'a')).toThrow(/list of names/)
+  })
+})
+
+describe('the text that a value is', () => {
+  test.each([
+    ['x', 'x'],
+    [{ content: [{ type: 'text', text: 'x' }] }, 'x'],
+    [{ content: [{ type: 'text', text: 'x' }], structuredContent: { result: 'y' } }, 'y'],
+    [{ content: [{ type: 'text', text: 'x' }], structuredContent: undefined }, 'x'],
+    [{ content: [{ type: 'text', text: 'x' }], structuredContent: { result: 'y', more: 1 } }, undefined],
+    [{ content: [{ type: 'text', text: 'x' }], structuredContent: { result: ['y'] } }, undefined],
+    [{ content: [{ type: 'text', text: 'x' }], structuredContent: null }, undefined],
+    [{ content: [{ type: 'image' }] }, undefined],
+    [{ content: [] }, undefined],
+    [{ content: 'x' }, undefined],
+    [{}, undefined],
+    [null, undefined],
+    [undefined, undefined],
+    [7, undefined],
+  ])('of %j: %j', (value, text) => {
+    expect(textOf(value)).toBe(text)
+  })
+
+  test('is not what a value inherits', () => {
+    expect(textOf(Object.create({ content: [{ text: 'x' }] }))).toBe(undefined)
+    expect(textOf({ content: [Object.create({ text: 'x' })] })).toBe(undefined)
+  })
+})

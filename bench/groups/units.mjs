@@ -1,0 +1,86 @@
+// What a governed call costs, counted in calls of an empty function of the addon. Everything is called from one loop.
+import { decisionRecord, settlementRecord } from '../../js/entries.js'
+import { Track } from '../../js/position.js'
+import { Recorder } from '../../js/records.js'
+import { measure, ratio } from '../lib/rounds.mjs'
+import { addon, memory, note, noteJson, Stage, whole, written } from '../lib/stage.mjs'
+
+const ROW = { mode: 'enforce', profile: 'compat' }
+const CALLS = 100
+const ID = 'session-70afea79-84a9-48fc-b07b-ccc4392f83b7'
+
+/** A stage whose calls are recorded as the gate records them, into a sink that drops them. */
+class Recorded extends Stage {
+  recorder = new Recorder({ record() {} }, () => {})
+  track = new Track(ID, { id: ID }, 0)
+  exec = { callId: 'call_00_a1b2c3', name: '', arguments: undefined }
+
+  /** @param {string} name @param {unknown} args */
+  decide(name, args) {
+    const { core, recorder, exec, track } = this
+    const tool = core.tool(name)
+    const word = this.judge(name, args)
+    const enforcement = core.enforcement(word, false)
+    const facts = tool.writes ? core.judgedFacts() : null
+    const secretClass = core.secretClass(word)
+    const judged = { call: this.calls, facts, secretClass, target: null, canAsk: false }
+    const place = { track, turn: this.turn, counted: false, step: this.step, epoch: 0 }
+    const verdict = core.describe(word)
+    const record = decisionRecord
+    recorder.keep(record(recorder, ROW, exec, name, tool, place, verdict, enforcement, 'pre-execute', 'judged', judged))
+    return { judged, place }
+  }
+
+  /** @param {string} name @param {unknown} args @param {unknown} value */
+  play(name, args, value) {
+    const { judged, place } = this.decide(name, args)
+    const { core, recorder, exec } = this
+    const settled = core.describeSettlement(this.settle(name, value))
+    const tool = core.tool(name)
+    const { step } = this
+    recorder.keep(
+      settlementRecord(recorder, ROW, exec, name, tool, place, settled, judged, true, false, null, step, 'ran', false),
+    )
+  }
+}
+
+/** @param {{ rounds?: number }} options @returns {import('../lib/figure.mjs').Figure[]} */
+export function figures({ rounds }) {
+  const stage = new Recorded()
+  stage.rehearse()
+  const [write, read] = [memory('write_note'), memory('read_note')]
+  /** What the calls of one batch are made with: made before it, since the host has made its arguments when the gate sees them. */
+  const made = (/** @type {(index: number) => unknown} */ make) => {
+    /** @type {unknown[]} */
+    let list = []
+    return {
+      fill: (/** @type {number} */ from) => {
+        list = Array.from({ length: CALLS }, (_, index) => make(from + index))
+      },
+      at: (/** @type {number} */ index) => list[index % CALLS],
+    }
+  }
+  const [notes, answers] = [made(note), made(written)]
+  const [reads, found] = [made(whole), made(noteJson)]
+  const prepare = (/** @type {number} */ from) => {
+    stage.earn()
+    for (const list of [notes, answers, reads, found]) list.fill(from)
+  }
+  const cost = measure(
+    {
+      unit: { call: () => addon.nothing(), times: 200 },
+      judgeWrite: { prepare, call: index => stage.judge(write, notes.at(index)) },
+      wholeWrite: { prepare, call: index => stage.play(write, notes.at(index), answers.at(index)) },
+      judgeRead: { prepare, call: index => stage.judge(read, reads.at(index)) },
+      wholeRead: { prepare, call: index => stage.play(read, reads.at(index), found.at(index)) },
+    },
+    { calls: CALLS, ...(rounds === undefined ? {} : { rounds }) },
+  )
+  const units = (/** @type {keyof typeof cost} */ name) => ratio(cost[name], cost.unit)
+  return [
+    { name: 'a write_note of 1 KiB, judged', value: units('judgeWrite'), bar: 8, unit: 'units' },
+    { name: 'the same whole: judged, settled, two records', value: units('wholeWrite'), bar: 16, unit: 'units' },
+    { name: 'a read_note, judged', value: units('judgeRead'), bar: 8, unit: 'units' },
+    { name: 'the same whole: judged, settled, two records', value: units('wholeRead'), bar: 16, unit: 'units' },
+  ]
+}
