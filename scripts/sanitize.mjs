@@ -10,7 +10,7 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { entry, run } from './lib/proc.mjs'
 import { commandOf, inRoot, projectNode } from './lib/project.mjs'
-import { setup } from './setup.mjs'
+import { setupBuild } from './setup.mjs'
 
 const triple = 'x86_64-unknown-linux-gnu'
 const target = inRoot('target', 'sanitized')
@@ -43,7 +43,7 @@ async function build(feature, to) {
 }
 
 async function addon() {
-  await setup()
+  await setupBuild()
   const built = join(target, 'addon', 'dsh-bmpp.node')
   await build('node', built)
   // The next build for the tests of panics puts its own there.
