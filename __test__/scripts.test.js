@@ -7,11 +7,9 @@ import { describe, expect, test } from 'vitest'
 import { platformTriples } from '../js/native.js'
 import { compareVersions, GLIBC_FLOOR, glibcOf, neededVersions } from '../scripts/lib/elf.mjs'
 import { commandOf, dshBin, inRoot, linkerOf, linksOld, projectNode } from '../scripts/lib/project.mjs'
-import { releasePackages } from '../scripts/release.mjs'
 import { entryOf, manifestOf, totals } from '../scripts/verify-host.mjs'
 import { packProject } from './support/headless.js'
 import { withTempDir } from './support/temp-dir.js'
-import { readYaml } from './support/yaml.js'
 
 const run = promisify(execFile)
 const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
@@ -111,117 +109,6 @@ describe('the packages of the platforms, as the release makes them', () => {
       symlinkSync(inRoot(main), join(platform, main))
       expect((await load()).stdout).toBe('audit\n')
     })
-  })
-})
-
-describe.runIf(linksOld)('the packages of a release', () => {
-  const repository = 'https://example.org/owner/name'
-  const own = inRoot('dsh-bmpp.linux-x64-gnu.node')
-  const targets = [...['x64', 'arm64'].flatMap(arch => [`linux-${arch}-gnu`, `linux-${arch}-musl`, `darwin-${arch}`])]
-  const names = [...targets, 'win32-x64-msvc'].map(platform => `dsh-bmpp.${platform}.node`)
-
-  /** One file for each platform, each below a folder of its own, as artifacts are downloaded. */
-  function addonsIn(folder, but = []) {
-    for (const name of names.filter(name => !but.includes(name))) {
-      mkdirSync(join(folder, 'addons', name), { recursive: true })
-      cpSync(own, join(folder, 'addons', name, name))
-    }
-    return { addons: join(folder, 'addons'), out: join(folder, 'out'), repository }
-  }
-
-  const listed = async file => (await run('tar', ['-tzf', file])).stdout.trim().split('\n')
-  const manifestIn = async file => JSON.parse((await run('tar', ['-xzOf', file, 'package/package.json'])).stdout)
-
-  test('are one for each platform with its addon, and an entry without any that names them all', async () => {
-    await withTempDir(async folder => {
-      const files = await releasePackages(addonsIn(folder))
-      expect(files).toHaveLength(8)
-      const platforms = files.slice(0, -1)
-      for (const file of platforms) {
-        const { name, main, repository: of } = await manifestIn(file)
-        expect(of.url).toBe(`git+${repository}.git`)
-        expect((await listed(file)).toSorted()).toEqual(
-          ['README.md', main, 'package.json'].map(path => `package/${path}`).toSorted(),
-        )
-        expect(main).toBe(`${name.replace('dsh-bmpp-', 'dsh-bmpp.')}.node`)
-      }
-      const entry = await manifestIn(files.at(-1))
-      const version = manifest.version
-      expect(entry.optionalDependencies).toEqual(
-        Object.fromEntries(names.map(name => [name.replace('.node', '').replace('.', '-'), version])),
-      )
-      for (const field of ['scripts', 'devDependencies', 'dependencies']) expect(entry).not.toHaveProperty(field)
-      const inEntry = await listed(files.at(-1))
-      expect(inEntry.filter(path => path.endsWith('.node'))).toEqual([])
-      // And all else that a packed checkout has.
-      const packed = await listed(await packProject(folder))
-      expect(inEntry.toSorted()).toEqual(packed.filter(path => !path.endsWith('.node')).toSorted())
-    })
-  })
-
-  test('are not made where one is missing, or one is too many', async () => {
-    await withTempDir(async folder => {
-      const less = addonsIn(folder, ['dsh-bmpp.darwin-x64.node'])
-      await expect(releasePackages(less)).rejects.toThrow('There are 0 files dsh-bmpp.darwin-x64.node')
-    })
-    await withTempDir(async folder => {
-      const more = addonsIn(folder)
-      cpSync(own, join(more.addons, 'dsh-bmpp.freebsd-x64.node'))
-      await expect(releasePackages(more)).rejects.toThrow('No package takes dsh-bmpp.freebsd-x64.node')
-    })
-  })
-})
-
-describe('the workflows', () => {
-  const folder = inRoot('.github', 'workflows')
-  const workflows = readdirSync(folder).map(name => ({ ...readYaml(join(folder, name)), name }))
-  const jobs = workflows.flatMap(({ name, jobs }) => Object.entries(jobs).map(([id, job]) => ({ name, id, job })))
-  const steps = jobs.flatMap(({ name, id, job }) => job.steps.map(step => ({ at: `${name} ${id}`, ...step })))
-
-  test('may read and nothing else, but for the one job that publishes', () => {
-    for (const { permissions } of workflows) expect(permissions).toEqual({ contents: 'read' })
-    const more = jobs.filter(({ job }) => job.permissions !== undefined)
-    expect(more.map(({ id, job }) => [id, job.permissions, job.environment])).toEqual([
-      ['publish', { 'id-token': 'write' }, 'npm'],
-    ])
-  })
-
-  test('use only actions of GitHub itself, each at one version', () => {
-    const used = steps.flatMap(({ uses }) => uses ?? [])
-    expect(used.length).toBeGreaterThan(5)
-    expect(used.filter(uses => !/^actions\/[\w-]+@v\d+\.\d+\.\d+$/.test(uses))).toEqual([])
-  })
-
-  test('give the secret to one step, and what others wrote to no script', () => {
-    const secret = steps.filter(step => JSON.stringify(step).includes('secrets.'))
-    expect(secret.map(({ at, name }) => [at, name])).toEqual([['release.yml publish', 'publish']])
-    // An expression in a script is put in as text, before the shell reads it.
-    const scripts = steps.flatMap(({ run }) => run ?? [])
-    const put = scripts.flatMap(script => [...script.matchAll(/\$\{\{ (.*?) \}\}/g)].map(([, what]) => what))
-    expect(put.filter(what => !['matrix.target', 'env.RUST'].includes(what))).toEqual([])
-    for (const { uses, with: options } of steps) {
-      if (uses?.startsWith('actions/checkout@')) expect(options['persist-credentials']).toBe(false)
-    }
-  })
-
-  test('publish nothing unless told to, and run no code of ours where they publish', () => {
-    const { on, jobs } = workflows.find(({ name }) => name === 'release.yml')
-    expect(Object.keys(on)).toEqual(['workflow_dispatch'])
-    expect(on.workflow_dispatch.inputs['dry-run']).toMatchObject({ type: 'boolean', default: true })
-    expect(jobs.publish.if).toMatch(/^\$\{\{ !inputs\.dry-run \}\}$/)
-    expect(jobs.publish.steps.some(({ uses }) => uses?.startsWith('actions/checkout@'))).toBe(false)
-    const publishing = steps.filter(({ run }) => /npm publish(?! --dry-run)/.test(run ?? ''))
-    expect(publishing.map(({ at }) => at)).toEqual(['release.yml publish'])
-    expect(jobs.package.needs).toEqual(['verify', 'build', 'build-musl', 'test'])
-    expect(jobs.publish.needs).toBe('package')
-  })
-
-  test('build each target once, and test each', () => {
-    const { jobs } = workflows.find(({ name }) => name === 'release.yml')
-    const targets = id => jobs[id].strategy.matrix.include.map(({ target }) => target)
-    const built = [...targets('build'), ...targets('build-musl')]
-    expect(built.toSorted()).toEqual(manifest.napi.targets.toSorted())
-    expect([...new Set([...targets('test'), ...targets('build-musl')])].toSorted()).toEqual(built.toSorted())
   })
 })
 

@@ -1,6 +1,7 @@
 //! The core's share of a call's cost, without Node: `cargo bench --bench core`. The bars are those of `npm run bench`.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark, not an interface")]
 
+#[allow(dead_code, unreachable_pub, reason = "a module of several targets, as open as they need")]
 mod support;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -22,7 +23,7 @@ fn calls(c: &mut Criterion) {
     group.bench_function("512 writes judged", |b| {
         b.iter_batched_ref(
             fresh,
-            |stage| arguments.iter().for_each(|arguments| drop(stage.judge("write_note", arguments))),
+            |stage| arguments.iter().for_each(|arguments| _ = stage.judge("write_note", arguments)),
             BatchSize::LargeInput,
         );
     });

@@ -1,6 +1,7 @@
 //! How many bytes of the heap the core holds, by an allocator that counts: `cargo bench --bench live_bytes`. Prints JSON.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a measurement, not an interface")]
 
+#[allow(dead_code, unreachable_pub, reason = "a module of several targets, as open as they need")]
 mod support;
 
 use std::alloc::System;

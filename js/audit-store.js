@@ -12,6 +12,7 @@
 import { randomBytes } from 'node:crypto'
 import { Retention } from './audit-retention.js'
 import { keyOf, orderAfter, storable } from './audit-text.js'
+import { notices } from './notices.js'
 
 /** The storage domain and its table. */
 export const DOMAIN = 'bmpp_audit'
@@ -91,7 +92,7 @@ export class AuditStore {
    * @param {object} parts
    * @param {Record<string, string | null>} parts.stamp what every stored record says of its maker
    * @param {number} parts.maxRecords 0: keep all
-   * @param {(kind: string, text: string) => void} parts.notice tells the operator, at most once a minute for each kind
+   * @param {(notice: import('./notices.js').Notice) => void} parts.notice tells the operator, at most once a minute for each kind
    * @param {() => number} [parts.now] milliseconds, for measuring
    * @param {Partial<{ queue: number, chunk: number, drain: number, retry: number }>} [parts.limits] for tests
    */
@@ -161,10 +162,7 @@ export class AuditStore {
       // Where there never was a storage, that has been said already.
       if (this.#service === undefined && this.report.layout === null) this.#missing(left)
       else {
-        this.#notice(
-          'audit end',
-          `${left} audit records could not be stored before the end; every rule was applied all the same`,
-        )
+        this.#notice(notices.notStored(left))
       }
     }
     this.#service = undefined
@@ -248,10 +246,7 @@ export class AuditStore {
    */
   #missing(waiting) {
     if (!this.#judged) return
-    this.#notice(
-      'audit missing',
-      `this host offers no storageDomain service: ${waiting} audit records wait in memory and are lost at the end; every rule is still applied`,
-    )
+    this.#notice(notices.noStorage(waiting))
   }
 
   async #pump() {
@@ -385,7 +380,7 @@ export class AuditStore {
     this.report.dropped += 1
     const why = this.#service === undefined || this.report.state === 'failing' ? 'storage' : 'back-pressure'
     this.#gap = { from: this.#gap?.from ?? oldest.seq, to: oldest.seq, why }
-    this.#notice('audit dropped', `${this.report.dropped} audit records were dropped: the storage does not keep up`)
+    this.#notice(notices.recordsDropped(this.report.dropped))
   }
 
   /** @param {string} what @param {unknown} error */
@@ -397,10 +392,7 @@ export class AuditStore {
     // The plugin's earlier life may still be letting go.
     if (code === 'already-open' && this.#wait < 1000) return
     const named = typeof code === 'string' && /^[\w-]{1,40}$/.test(code) ? ` (${code})` : ''
-    this.#notice(
-      'audit failing',
-      `the audit storage ${what}${named}: ${this.report.waiting} records wait, and it is tried again; every rule is still applied`,
-    )
+    this.#notice(notices.storageFails(what, named, this.report.waiting))
   }
 }
 

@@ -19,7 +19,7 @@ export function controlTool(core, declared) {
         task: {
           type: 'string',
           enum: Object.keys(answers),
-          description: 'How this turn uses memory.',
+          description: 'simple: the write needs no lookup. complex: memory must be searched first.',
         },
       },
       required: ['task'],

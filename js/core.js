@@ -147,6 +147,9 @@ export class Core {
     this.notJudged = addon.wordOfCode('CALL_NOT_JUDGED')
     this.notJudgedText = textOfCode(codes, 'CALL_NOT_JUDGED')
     this.internalError = addon.wordOfCode('POLICY_INTERNAL_ERROR')
+    this.reloading = addon.wordOfCode('POLICY_RELOADING')
+    this.reloadingText = textOfCode(codes, 'POLICY_RELOADING')
+    this.notLoadedText = textOfCode(codes, 'POLICY_NOT_LOADED')
     this.#outOfScope = addon.wordOfCode('ALLOW_OUT_OF_SCOPE')
   }
 
@@ -163,6 +166,20 @@ export class Core {
     if (typeof name !== 'string') return false
     for (const prefix of this.#prefixes) if (name.startsWith(prefix)) return true
     return name === this.#control
+  }
+
+  /**
+   * The governed servers of which no tool is among these. Where one server's prefix begins another's, a tool is of the longer.
+   * @param {readonly string[]} names public names of the host's tools
+   */
+  missingServers(names) {
+    const there = new Set(
+      names.map(name => {
+        const prefixes = this.#prefixes.filter(prefix => name.startsWith(prefix))
+        return prefixes.toSorted((a, b) => b.length - a.length)[0]
+      }),
+    )
+    return this.info.serverNames.filter((_, index) => !there.has(this.#prefixes[index]))
   }
 
   /**

@@ -4,12 +4,14 @@
  * `tools/pre-execute` decides, but any listener in front of it can override what it decides, and a decision that the host
  * does not know skips the guards. So the same call is looked at again where it can no longer be overridden: in a synchronous
  * guard, and once more where it is dispatched. Both let a governed call pass only as it was judged, judge what reaches them
- * unjudged or changed, and make the name and the arguments of what passes unwritable.
+ * unjudged or changed, and make the name and the arguments of what passes unwritable. Where the framework allows it, the last
+ * of the doors is right around the body (bodies.js), so that no wrapper stands behind it and none goes past it.
  *
  * Every listener is total. A call outside the namespace is passed on before anything else is touched.
  */
 import { plain } from './arguments.js'
 import { decisionRecord, publicName, settlementRecord } from './entries.js'
+import { notices } from './notices.js'
 import { happened } from './records.js'
 import { nameOf, seal, shut } from './seal.js'
 
@@ -47,7 +49,7 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {boolean} approved a human approved it
  * @property {boolean} sure its arguments cannot become others any more
  * @property {boolean} dispatched the call was let through to its body
- * @property {boolean} reached the call came as far as our own wrapper around the body
+ * @property {boolean} reached the call came to its body, or where we are not asked there, as far as our own wrapper
  * @property {Outcome | undefined} outcome what came out of the body there, once it has ended
  * @property {'simple' | 'complex' | undefined} declared
  */
@@ -73,6 +75,9 @@ import { nameOf, seal, shut } from './seal.js'
 /** Of a call that has no turn any more. @type {import('./core.js').Settlement} */
 const NOT_SETTLED = Object.freeze({ outcome: null, observations: Object.freeze([]) })
 
+/** What the host says of a body that it did not run after all. */
+const NOT_RUN = new Set(['ABORTED_BEFORE_DISPATCH', 'UNKNOWN_TOOL'])
+
 /** What refuses a dispatch: an error result, since a wrapper in front may not wait for a rejection. @param {string} text */
 const refused = text => ({
   isError: true,
@@ -89,6 +94,10 @@ export class Gate {
    * @type {WeakSet<Exec>}
    */
   #accounted = new WeakSet()
+  /** What the bodies of writes gave that ran in `enforce`: one verdict is one write. @type {WeakMap<Exec, Promise<unknown>>} */
+  #ran = new WeakMap()
+  /** Whether {@link body} is asked at each body. */
+  #followsBodies = false
   /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
   #asked = new Map()
   #calls = 0
@@ -141,7 +150,7 @@ export class Gate {
     try {
       decision = this.#decide(exec, name)
     } catch (error) {
-      decision = this.#failed('pre-execute', name, error, exec) ? this.#deny(this.#core.internalErrorText) : undefined
+      decision = this.#failed('pre-execute', name, error, exec) ? this.#deny(this.#unjudgedText) : undefined
     }
     // A promise, since a listener in front may chain on what `next` gives it.
     return decision === undefined ? next() : Promise.resolve(decision)
@@ -165,17 +174,79 @@ export class Gate {
     /** @type {string | undefined} */
     let refusal
     try {
-      refusal = governed ? this.#dispatch(exec, name) : this.#outside(exec, name)
+      refusal = governed ? this.#dispatch(exec, name, !this.#followsBodies) : this.#outside(exec, name)
     } catch (error) {
       refusal = this.#unjudgeable('execute', exec, name, error)
     }
     if (refusal !== undefined) {
-      shut(exec, refusal)
+      if (!this.#followsBodies) shut(exec, refusal)
       return Promise.resolve(refused(refusal))
     }
     const outcome = next()
-    if (governed) void this.#watch(exec, outcome)
+    if (governed && !this.#followsBodies) void this.#watch(exec, outcome)
     return outcome
+  }
+
+  /** From now on {@link body} is asked at each body. */
+  followBodies() {
+    this.#followsBodies = true
+  }
+
+  /**
+   * A body is about to run.
+   * @param {Exec} exec
+   * @param {() => unknown} run
+   */
+  body = (exec, run) => {
+    const name = nameOf(exec)
+    if (!this.#core.governs(name)) return run()
+    /** @type {string | undefined} */
+    let refusal
+    try {
+      const again = this.#ran.get(exec)
+      if (again !== undefined && !this.#runsAgain(exec, name)) return again
+      if (again === undefined) refusal = this.#dispatch(exec, name, true)
+    } catch (error) {
+      refusal = this.#unjudgeable('execute', exec, name, error)
+    }
+    if (refusal !== undefined) return Promise.resolve(refused(refusal))
+    const outcome = Promise.resolve(run())
+    if (this.#enforces && !this.#core.isFree(name)) this.#ran.set(exec, outcome)
+    void this.#watch(exec, outcome)
+    return outcome
+  }
+
+  /**
+   * Whether a write whose body has run runs once more. What it gave is settled; only after a failure is it judged again, as a
+   * call of its own, and otherwise whoever asked gets what it gave.
+   * @param {Exec} exec
+   * @param {string} name
+   */
+  #runsAgain(exec, name) {
+    const ticket = this.#tickets.get(exec)
+    // It still runs, or its turn has ended.
+    if (ticket?.outcome === undefined) return this.#toldAgain(name)
+    const { isError, value, message = '' } = ticket.outcome
+    const given = isError ? { isError, error: { message } } : { isError, value }
+    if (this.#settled(exec, ticket, given) !== 'failed') return this.#toldAgain(name)
+    const refusal = this.#dispatch(exec, name, true)
+    const next = this.#tickets.get(exec)
+    if (refusal === undefined || next === undefined) return refusal === undefined
+    this.#settled(exec, next, refused(refusal))
+    return this.#toldAgain(name)
+  }
+
+  /** @param {string} name */
+  #toldAgain(name) {
+    this.#operator.notice(notices.again(publicName(name)))
+    return false
+  }
+
+  /** A call has its result. @param {Exec} exec @param {Ticket} ticket @param {ExecResult} result @returns {string | null} its outcome */
+  #settled(exec, ticket, result) {
+    this.#tickets.delete(exec)
+    this.#accounted.add(exec)
+    return this.#settle(ticket, exec, result)
   }
 
   /** @param {Exec} exec @param {ExecResult} result */
@@ -184,9 +255,7 @@ export class Gate {
       const ticket = this.#tickets.get(exec)
       // The host freezes an execution before it announces the result; what is not frozen was announced by somebody else.
       if (ticket !== undefined && Object.isFrozen(exec)) {
-        this.#tickets.delete(exec)
-        this.#accounted.add(exec)
-        this.#settle(ticket, exec, result)
+        this.#settled(exec, ticket, result)
       } else if (ticket === undefined && !this.#accounted.has(exec) && this.#core.governs(exec.name)) {
         this.#unjudged(exec, result)
       }
@@ -214,11 +283,18 @@ export class Gate {
   /**
    * What is left of the door once this gate has gone and until the next is up. It judges nothing: no core is asked.
    * @param {Exec} exec
+   * @param {import('./keeper.js').GateState} state
    * @returns {string | undefined} why a call may not pass
    */
-  closedDoor(exec) {
+  closedDoor(exec, state) {
     const name = nameOf(exec)
-    return this.#core.governs(name) && !this.#core.isFree(name) ? this.#core.internalErrorText : undefined
+    if (!this.#core.governs(name) || this.#core.isFree(name)) return undefined
+    return state === 'failed' ? this.#core.notLoadedText : this.#core.reloadingText
+  }
+
+  /** What a call is told that this gate cannot judge: for a fault of ours, or because the gate has gone. */
+  get #unjudgedText() {
+    return this.#unloaded ? this.#core.reloadingText : this.#core.internalErrorText
   }
 
   /** The row goes, and the core with it. A call that is under way meets this gate once more, and cannot be judged by it. */
@@ -406,8 +482,7 @@ export class Gate {
     const ticket = same ? before : this.#judge(exec, name, fixed, at)
     this.#position.arrived(ticket.place, exec)
     if (ticket.enforcement === 'denied') return ticket.text
-    // A write judged in one session must not run as one of another.
-    if (writes && this.#position.trackOf(exec) !== trackIn(ticket.place)) return this.#refuse(exec, ticket, at)
+    if (!this.#isAtHome(exec, ticket)) return this.#refuse(exec, ticket, at)
     if (ticket.enforcement === 'asked' && !takeApproval(ticket)) return this.#unapproved(exec, ticket, at)
     // Whatever a read is given to read, it is a read; but it must stay one, and what it read is known only if that is fixed.
     ticket.sure = seal(exec, 'arguments', fixed)
@@ -415,6 +490,11 @@ export class Gate {
     ticket.args = fixed
     ticket.dispatched = true
     return undefined
+  }
+
+  /** A write judged in one session must not run as one of another. @param {Exec} exec @param {Ticket} ticket */
+  #isAtHome(exec, { tool, place }) {
+    return !tool.writes || this.#position.trackOf(exec) === trackIn(place)
   }
 
   /**
@@ -454,8 +534,8 @@ export class Gate {
    * @returns {string | undefined} why it may not pass
    */
   #unjudgeable(at, exec, name, error) {
-    if (this.#failed(at, name, error, exec)) return this.#core.internalErrorText
-    return this.#enforces && !seal(exec, 'name', name) ? this.#core.internalErrorText : undefined
+    if (this.#failed(at, name, error, exec)) return this.#unjudgedText
+    return this.#enforces && !seal(exec, 'name', name) ? this.#unjudgedText : undefined
   }
 
   /**
@@ -468,6 +548,11 @@ export class Gate {
     if (ticket === undefined) return
     try {
       const { isError, value, error } = /** @type {ExecResult} */ (await outcome)
+      if (this.#followsBodies && NOT_RUN.has(error?.info?.code ?? '')) {
+        ticket.reached = false
+        this.#ran.delete(exec)
+        return
+      }
       ticket.outcome = { isError: Boolean(isError), value, message: error?.message }
     } catch {
       ticket.outcome = { isError: true, value: undefined, message: undefined }
@@ -478,12 +563,13 @@ export class Gate {
    * The last door, around the body. A call that came by the guard passes once; one that came round it is judged here.
    * @param {Exec} exec
    * @param {string} name
+   * @param {boolean} reaches whether nothing of ours comes between here and the body
    * @returns {string | undefined} why not
    */
-  #dispatch(exec, name) {
+  #dispatch(exec, name, reaches) {
     const before = this.#before(exec)
-    const passed = before?.dispatched && before.name === name && before.args === exec.arguments
-    if (!passed) {
+    const same = before !== undefined && before.name === name && before.args === exec.arguments
+    if (!(same && before.dispatched && this.#isAtHome(exec, before))) {
       const refusal = this.#door(exec, name, 'execute')
       if (refusal !== undefined) return refusal
     }
@@ -491,7 +577,7 @@ export class Gate {
     if (ticket === undefined) return undefined
     // One judged write is one write: a wrapper that dispatches it again would write twice on one verdict.
     if (ticket.reached && ticket.tool.writes && this.#enforces) return this.#refuse(exec, ticket, 'execute')
-    ticket.reached = true
+    ticket.reached ||= reaches
     return undefined
   }
 
@@ -571,26 +657,21 @@ export class Gate {
         approved,
       ),
     )
+    return settled.outcome
   }
 
   /** A governed call whose result is the first that is seen of it. @param {Exec} exec @param {ExecResult} result */
   #unjudged(exec, result) {
     // The host refuses some calls before anybody can judge them; only what succeeded surely ran.
     if (result.isError !== false) return
-    this.#operator.notice(
-      'unjudged',
-      `a call of ${publicName(exec.name)} ran that was never judged: it was under way when the gate was loaded, or another plugin runs tool calls past the gate`,
-    )
+    this.#operator.notice(notices.unjudged(publicName(exec.name)))
     this.#recordUnjudged(exec, this.#position.of(exec))
   }
 
   /** Something governed ran that was not judged so. @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
   #ranOtherwise(exec, place) {
     if (!this.#core.governs(exec.name)) return
-    this.#operator.notice(
-      'ran-otherwise',
-      `a call of ${publicName(exec.name)} ran that was not judged as such: another plugin changes tool calls behind the gate`,
-    )
+    this.#operator.notice(notices.ranOtherwise(publicName(exec.name)))
     this.#recordUnjudged(exec, place)
   }
 
@@ -678,7 +759,7 @@ export class Gate {
   }
 
   /**
-   * A bug of ours. It is told, and nothing of a message that may quote what must not be repeated.
+   * A bug of ours, or a gate that is gone. It is told, and nothing of a message that may quote what must not be repeated.
    * @param {string} stage
    * @param {string} name
    * @param {unknown} error
@@ -689,19 +770,18 @@ export class Gate {
     if (exec !== undefined) this.#accounted.add(exec)
     const message = error instanceof Error ? error.message : ''
     const fault = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
-    const what = this.#unloaded ? 'the gate was unloaded while a memory call was under way' : fault
-    this.#operator.notice(`internal ${stage}`, `${what}; governed writes are denied in enforce, all else goes on`)
+    this.#operator.notice(this.#unloaded ? notices.unloaded(stage) : notices.internal(stage, fault))
     const denied = this.#enforces && this.#core.governs(name) && !this.#core.isFree(name)
     const ticket = denied && exec !== undefined ? this.#tickets.get(exec) : undefined
     // What was found before the fault counts no more: another plugin can turn the denial, and the door looks here.
     if (ticket !== undefined)
-      Object.assign(ticket, { enforcement: 'denied', text: this.#core.internalErrorText, dispatched: false })
+      Object.assign(ticket, { enforcement: 'denied', text: this.#unjudgedText, dispatched: false })
     if (exec !== undefined && this.#core.governs(name)) this.#recordFailure(exec, name, denied, stage)
     return denied
   }
 
   /**
-   * Records a call that a fault of ours kept from being judged, as far as the fault lets it.
+   * Records a call that a fault of ours, or the end of the gate, kept from being judged, as far as that lets it.
    * @param {Exec} exec
    * @param {string} name
    * @param {boolean} denied
@@ -714,7 +794,8 @@ export class Gate {
       // The core may be what failed, so it is not asked what the tool is.
       const free = this.#core.isFree(name)
       const tool = { id: 0, class: free ? 'read' : 'unknown', writes: !free }
-      this.#recordDecision(exec, name, tool, 'unknown', this.#core.internalError, enforcement, at, 'failed')
+      const word = this.#unloaded ? this.#core.reloading : this.#core.internalError
+      this.#recordDecision(exec, name, tool, 'unknown', word, enforcement, at, 'failed')
     } catch {
       // It has been told on standard error; there is nothing more that can be done.
     }

@@ -34,7 +34,7 @@ export interface Exec {
 export interface ExecResult {
   readonly isError: boolean
   readonly value?: unknown
-  readonly error?: { readonly message?: string }
+  readonly error?: { readonly message?: string; readonly info?: { readonly code?: string } }
 }
 
 export interface SessionEvent {
@@ -74,6 +74,8 @@ export interface Context {
   get(name: string): unknown
   // biome-ignore lint/suspicious/noExplicitAny: every event has a signature of its own
   on(event: string, listener: (...args: any[]) => unknown, options?: { prepend?: boolean }): unknown
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  waterfall?(event: string, ...args: any[]): unknown
   effect(effect: () => () => void | Promise<void>): unknown
   /** Runs with a context of its own whenever the services are there. */
   inject?(services: string[], use: (ctx: Context) => void): unknown

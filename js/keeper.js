@@ -10,7 +10,8 @@
 /**
  * @typedef {import('./host-types.js').Context} Context
  * @typedef {import('./host-types.js').Exec} Exec
- * @typedef {{ up: boolean, refused: number, dismiss: () => void }} Keeper
+ * @typedef {'up' | 'reloading' | 'failed'} GateState whether a gate is up, on its way, or could not be put up again
+ * @typedef {{ state: GateState, refused: number, dismiss: () => void }} Keeper
  */
 
 /** The keepers of rows that are loaded or being reloaded. @type {WeakMap<object, Keeper>} */
@@ -29,7 +30,7 @@ function fiberOf(ctx) {
  * Puts a keeper behind a gate that has just been put up. On a host that has no place for one there is none, and the gap of a
  * reload is open.
  * @param {Context} ctx the row's
- * @param {(exec: Exec) => string | undefined} refusal why a call is not let pass without a gate
+ * @param {(exec: Exec, state: GateState) => string | undefined} refusal why a call is not let pass without a gate
  * @returns {() => void} to be called when the gate goes
  */
 export function keepDoor(ctx, refusal) {
@@ -38,12 +39,12 @@ export function keepDoor(ctx, refusal) {
   if (fiber === undefined || typeof fiber.uid !== 'number' || typeof above?.get !== 'function') return () => {}
   const isOver = () => fiber.uid === null
   /** @type {Keeper} */
-  const keeper = { up: true, refused: 0, dismiss: () => {} }
+  const keeper = { state: 'up', refused: 0, dismiss: () => {} }
   try {
     const tools = /** @type {import('./host-types.js').Tools | undefined} */ (above.get('tools'))
     const remove = tools?.guard(exec => {
-      if (keeper.up || isOver()) return undefined
-      const why = refusal(exec)
+      if (keeper.state === 'up' || isOver()) return undefined
+      const why = refusal(exec, keeper.state)
       if (why !== undefined) keeper.refused += 1
       return why
     })
@@ -54,9 +55,22 @@ export function keepDoor(ctx, refusal) {
   }
   keepers.set(fiber, keeper)
   return () => {
-    keeper.up = false
+    keeper.state = 'reloading'
     if (isOver()) keeper.dismiss()
   }
+}
+
+/**
+ * The gate that was to be put up could not be: its keeper stays at the door until a later one is up or the row is gone.
+ * @param {Context} ctx
+ * @returns {boolean} whether there is a keeper, so that writes are refused from now on
+ */
+export function keepClosed(ctx) {
+  const fiber = fiberOf(ctx)
+  const keeper = fiber === undefined ? undefined : keepers.get(fiber)
+  if (keeper === undefined) return false
+  keeper.state = 'failed'
+  return true
 }
 
 /**

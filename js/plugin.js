@@ -6,12 +6,14 @@ import { readFileSync } from 'node:fs'
 import { plain } from './arguments.js'
 import { followStorage, followUnload } from './audit-host.js'
 import { AuditStore } from './audit-store.js'
+import { followBodies } from './bodies.js'
 import { controlTool } from './control.js'
 import { Core } from './core.js'
 import { Gate } from './gate.js'
 import { detectHost, probeContext, probeTools } from './host.js'
-import { keepDoor, relieveKeeper } from './keeper.js'
+import { keepClosed, keepDoor, relieveKeeper } from './keeper.js'
 import { loadAddon } from './native.js'
+import { notices } from './notices.js'
 import { Position } from './position.js'
 import { Recorder } from './records.js'
 import { Operator, summary } from './report.js'
@@ -36,8 +38,15 @@ const { version: pluginVersion } = /** @type {{ version: string }} */ (
  * @param {import('./records.js').Sink} [parts.sink] in place of the host's storage
  * @param {() => import('./host.js').Host} [parts.host]
  * @param {(line: string) => void} [parts.standardError]
+ * @param {typeof followBodies} [parts.bodies]
  */
-export function createPlugin({ addon = once(loadAddon), sink, host = detectHost, standardError } = {}) {
+export function createPlugin({
+  addon = once(loadAddon),
+  sink,
+  host = detectHost,
+  standardError,
+  bodies = followBodies,
+} = {}) {
   const Config = {
     '~standard': {
       /** @type {1} */
@@ -46,7 +55,7 @@ export function createPlugin({ addon = once(loadAddon), sink, host = detectHost,
       /** @param {unknown} value */
       validate(value) {
         const { ok, problems } = addon().readConfig(value)
-        return ok ? { value } : { issues: problems.map(problem => ({ message: told(problem), path: problem.path })) }
+        return ok ? { value } : { issues: problems.map(issue) }
       },
     },
   }
@@ -57,12 +66,22 @@ export function createPlugin({ addon = once(loadAddon), sink, host = detectHost,
    * @returns {LoadReport}
    */
   function apply(ctx, config) {
+    const operator = new Operator(ctx.logger, standardError)
+    try {
+      return load(ctx, config, operator)
+    } catch (error) {
+      if (keepClosed(ctx)) operator.notice(notices.notLoaded())
+      throw error
+    }
+  }
+
+  /** @param {Context} ctx @param {unknown} config @param {Operator} operator @returns {LoadReport} */
+  function load(ctx, config, operator) {
     const native = addon()
     const reading = native.readConfig(config)
     if (!reading.ok) throw new Error(`dsh-bmpp: the configuration is refused\n${reading.problems.map(told).join('\n')}`)
     const found = host()
     const compatibility = native.compatibility(found.version, reading.allowUnverifiedHarness)
-    const operator = new Operator(ctx.logger, standardError)
     const core = new Core(native, config)
     const report = {
       active: core.info.mode !== 'off',
@@ -75,6 +94,7 @@ export function createPlugin({ addon = once(loadAddon), sink, host = detectHost,
         name: found.name,
         version: found.version,
         source: found.source,
+        why: found.why,
         standing: compatibility.standing,
         verified: compatibility.verified,
         range: compatibility.range,
@@ -94,12 +114,14 @@ export function createPlugin({ addon = once(loadAddon), sink, host = detectHost,
     }
     try {
       refuseUnfit(ctx, compatibility)
-      mount(ctx, core, operator, sink, report, config)
+      mount(ctx, core, operator, { sink, bodies }, report, config)
     } catch (error) {
       core.dispose()
       throw error
     }
-    if (compatibility.loud) operator.notice('host', compatibility.reason)
+    if (compatibility.loud) {
+      operator.notice(notices.host(compatibility.reason, found.version === null ? found.why : undefined))
+    }
     operator.info(summary(report))
     return report
   }
@@ -128,16 +150,16 @@ function refuseUnfit(ctx, compatibility) {
  * @param {Context} ctx
  * @param {Core} core
  * @param {Operator} operator
- * @param {import('./records.js').Sink | undefined} given
+ * @param {{ sink: import('./records.js').Sink | undefined, bodies: typeof followBodies }} parts
  * @param {LoadReport} report
  * @param {unknown} config
  */
-function mount(ctx, core, operator, given, report, config) {
+function mount(ctx, core, operator, { sink: given, bodies }, report, config) {
   const global = /** @type {{ [UNLOADED_AT]?: number }} */ (globalThis)
   const store = given === undefined ? storeOf(core, operator, report) : undefined
   const recorder = new Recorder(given ?? store ?? nowhere, lost => {
     report.lostRecords = lost
-    operator.notice('lost', `${lost} audit records could not be kept; every rule is still applied`)
+    operator.notice(notices.recordsLost(lost))
   })
   const counted = new WeakSet()
   const position = new Position({
@@ -158,10 +180,7 @@ function mount(ctx, core, operator, given, report, config) {
       if (counted.has(track)) return
       counted.add(track)
       report.countedSessions += 1
-      operator.notice(
-        'counted',
-        'the host gives no turn numbers for a session: its turns are counted by the gate itself',
-      )
+      operator.notice(notices.counted())
     },
   })
   const tool = controlTool(core, gate.declared)
@@ -170,6 +189,7 @@ function mount(ctx, core, operator, given, report, config) {
   ctx.tools.guard(gate.guard)
   ctx.on('tools/pre-execute', gate.preExecute, { prepend: true })
   ctx.on('tools/execute', gate.execute)
+  if (bodies(ctx, gate.body)) gate.followBodies()
   ctx.on('tools/result', gate.result)
   ctx.on('session/event', gate.sessionEvent)
   ctx.on(
@@ -183,19 +203,12 @@ function mount(ctx, core, operator, given, report, config) {
   watchNeighbours(ctx, core, operator)
   watchServers(ctx, core, operator)
   const refused = relieveKeeper(ctx)
-  const leave = core.info.mode === 'enforce' ? keepDoor(ctx, exec => gate.closedDoor(exec)) : () => {}
+  const leave = core.info.mode === 'enforce' ? keepDoor(ctx, (exec, state) => gate.closedDoor(exec, state)) : () => {}
   const unloadedAt = global[UNLOADED_AT]
   if (unloadedAt !== undefined) {
     report.reloadGapMs = Math.max(0, performance.now() - unloadedAt)
     delete global[UNLOADED_AT]
-    const between =
-      refused === undefined
-        ? 'memory calls in between were not judged'
-        : `memory writes in between were denied (${refused})`
-    operator.notice(
-      'reload',
-      `reloaded after ${report.reloadGapMs.toFixed(1)} ms without a gate: ${between}, and turns that are under way count as not classified`,
-    )
+    operator.notice(notices.reloaded(report.reloadGapMs, refused))
   }
   recorder.record({
     kind: 'load',
@@ -245,15 +258,22 @@ function storeOf(core, operator, report) {
   const store = new AuditStore({
     stamp: { host: report.host.version, plugin: report.pluginVersion, policy: report.policyVersion },
     maxRecords: auditMaxRecords,
-    notice: (kind, text) => operator.notice(kind, text),
+    notice: notice => operator.notice(notice),
   })
   report.audit = store.report
   return store
 }
 
-/** @param {{ path: Array<string | number>, code: string, message: string }} problem */
+/** @typedef {{ path: Array<string | number>, code: string, message: string }} Problem */
+
+/** @param {Problem} problem */
 function told({ path, code, message }) {
   return `${path.length > 0 ? `${path.join('.')}: ` : ''}${code}: ${message}`
+}
+
+/** A problem for the host, which says the path itself. @param {Problem} problem */
+function issue({ path, code, message }) {
+  return { message: `${code}: ${message}`, ...(path.length > 0 ? { path } : {}) }
 }
 
 /** A listener that never throws into the host. @param {(argument?: any) => void} listener */

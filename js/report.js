@@ -15,7 +15,7 @@ const REPEAT_AFTER = 60_000
  * @property {string} pluginVersion
  * @property {string} policyVersion
  * @property {string[]} serverNames
- * @property {{ name: string | null, version: string | null, source: string, standing: string, verified: boolean, range: string, reason: string }} host
+ * @property {{ name: string | null, version: string | null, source: string, why: string, standing: string, verified: boolean, range: string, reason: string }} host
  * @property {number | null} reloadGapMs time without a gate before this load, where it is a reload in the same process
  * @property {string[]} notices every notice so far, each once; grows while loaded
  * @property {number} countedSessions sessions for which the host gave no turn number, so far
@@ -35,9 +35,9 @@ export class Operator {
   /**
    * @param {import('./host-types.js').Logger | undefined} logger
    * @param {(line: string) => void} [write] to standard error
-   * @param {() => number} [now] milliseconds
+   * @param {() => number} [now] milliseconds of a clock that never goes back
    */
-  constructor(logger, write = toStandardError, now = Date.now) {
+  constructor(logger, write = toStandardError, now = () => performance.now()) {
     this.#logger = logger
     this.#write = write
     this.#now = now
@@ -45,10 +45,9 @@ export class Operator {
 
   /**
    * Says something that must be seen, at most once a minute for each kind.
-   * @param {string} kind
-   * @param {string} text one line
+   * @param {import('./notices.js').Notice} notice
    */
-  notice(kind, text) {
+  notice({ kind, text }) {
     const now = this.#now()
     const before = this.#said.get(kind)
     if (before !== undefined && now - before.said < REPEAT_AFTER) {

@@ -4,6 +4,7 @@
  * when to look.
  */
 import { ungovernedServers } from './neighbours.js'
+import { notices } from './notices.js'
 
 /**
  * @typedef {import('./host-types.js').Context} Context
@@ -28,10 +29,7 @@ export function watchNeighbours(ctx, core, operator) {
       for (const server of ungovernedServers(namesOf(ctx), name => core.governs(name))) {
         if (told.has(server)) continue
         told.add(server)
-        operator.notice(
-          `neighbour ${server}`,
-          `the MCP server "${server}" looks like Basic Memory and is not governed; to govern it, add "${server}" to serverNames`,
-        )
+        operator.notice(notices.neighbour(server))
       }
     } catch {
       // The list of tools is not to be had right now, as while the plugin unloads.
@@ -61,17 +59,13 @@ export function watchServers(ctx, core, operator) {
       if (event?.type !== 'turn/end') return
       looked = true
       const names = [...namesOf(ctx)]
-      if (names.some(name => name !== core.controlTool.name && core.governs(name))) return
+      const missing = core.missingServers(names)
       // Where one goes by another name, the operator is told so, and which.
-      if (ungovernedServers(names, name => core.governs(name)).length > 0) return
+      if (missing.length === 0 || ungovernedServers(names, name => core.governs(name)).length > 0) return
+      operator.notice(notices.noServer(missing))
     } catch {
-      return
+      // The list of tools is not to be had right now.
     }
-    const servers = core.info.serverNames.map(name => `"${name}"`).join(', ')
-    operator.notice(
-      'no-server',
-      `no tool of ${servers} is there at the end of the first turn: the memory server is down, or runs under a name that is not in serverNames`,
-    )
   })
 }
 
@@ -89,14 +83,7 @@ export function hiddenTool(ctx, tool, operator) {
       if (seen === tool) return false
       if (!told) {
         told = true
-        const what =
-          seen === undefined
-            ? `an agent that writes memory does not see ${tool.name}, as its tools are filtered`
-            : `an agent that writes memory sees another tool under the name ${tool.name}`
-        operator.notice(
-          'control-hidden',
-          `CONTROL_HIDDEN: ${what}: it cannot classify its turn, so that enforce denies the write`,
-        )
+        operator.notice(seen === undefined ? notices.controlFiltered(tool.name) : notices.controlShadowed(tool.name))
       }
       return true
     } catch {

@@ -9,7 +9,7 @@
 // Whether there is anything to compile is cargo's to know: it is asked each time, and a test never sees a stale build.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { entry, run } from './lib/proc.mjs'
@@ -85,9 +85,32 @@ export async function buildAddon({ writeTypes = false, show = false, target } = 
   await buildTypes()
 }
 
+/** The types of what package.json exports. @returns {string[]} below types/ */
+function typeEntries() {
+  const { exports } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
+  return Object.values(exports).flatMap(({ types }) => (types ? [types.replace('./types/', '')] : []))
+}
+
+/**
+ * Declarations, and all that they refer to: what a user of them can see.
+ * @param {string} folder
+ * @param {string[]} entries
+ */
+function reachable(folder, entries) {
+  const found = new Set(entries.map(entry => normalize(entry)))
+  for (const file of found) {
+    const text = readFileSync(join(folder, file), 'utf8')
+    for (const [, path = ''] of text.matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g)) {
+      const target = join(dirname(file), path.replace(/\.js$/, ''))
+      found.add(`${target}.d.ts`)
+    }
+  }
+  return [...found]
+}
+
 /**
  * What TypeScript reads of the package: types/, made from the JSDoc of the shim, with the declarations that are written by hand.
- * Not committed, so that it cannot differ from the code.
+ * Not committed, so that it cannot differ from the code. Of the shim's insides it has what the exports refer to.
  */
 export async function buildTypes() {
   const output = inRoot('target', 'types')
@@ -97,7 +120,7 @@ export async function buildTypes() {
   for (const file of ['index.d.ts', ...written.map(name => join('js', name))]) {
     copyFileSync(inRoot(file), join(output, file))
   }
-  const fresh = readdirSync(output, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.d.ts'))
+  const fresh = reachable(output, typeEntries())
   mkdirSync(inRoot('types', 'js'), { recursive: true })
   for (const file of readdirSync(inRoot('types'), { recursive: true, encoding: 'utf8' })) {
     if (file.endsWith('.d.ts') && !fresh.includes(file)) rmSync(inRoot('types', file))

@@ -9,9 +9,14 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { platformOf } from './lib/binary.mjs'
 import { compareVersions, GLIBC_FLOOR, glibcOf } from './lib/elf.mjs'
 import { entry, run } from './lib/proc.mjs'
 import { commandOf, inRoot, projectNode } from './lib/project.mjs'
+import { packStaged } from './pack.mjs'
+
+/** What says under which licences ours and others' code may be used. */
+const NOTICES = ['LICENSE', 'THIRD-PARTY-LICENSES.txt']
 
 /** @param {string} folder */
 const readManifest = folder => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
@@ -19,6 +24,29 @@ const readManifest = folder => JSON.parse(readFileSync(join(folder, 'package.jso
 /** @param {string} folder @param {any} manifest */
 const writeManifest = (folder, manifest) =>
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+
+/**
+ * What is wrong with the addons of a release, each as a sentence.
+ * @param {string[]} found their paths
+ * @param {{ platform: string, file: string }[]} wanted one for each platform
+ */
+function addonProblems(found, wanted) {
+  const strange = found.filter(path => !wanted.some(({ file }) => file === basename(path)))
+  return [
+    ...strange.map(path => `No package takes ${basename(path)}.`),
+    ...wanted.flatMap(({ platform, file }) => {
+      const [addon, ...more] = found.filter(path => basename(path) === file)
+      if (addon === undefined) return [`There is no ${file}.`]
+      if (more.length > 0) return [`There are ${more.length + 1} files ${file}.`]
+      const bytes = readFileSync(addon)
+      const built = platformOf(bytes)
+      if (built !== platform) return [`${file} is built for ${built ?? 'no system that is known'}.`]
+      const needed = platform.endsWith('-gnu') ? glibcOf(bytes) : null
+      const tooNew = needed !== null && compareVersions(needed, GLIBC_FLOOR) > 0
+      return tooNew ? [`${file} needs glibc ${needed}, and ${GLIBC_FLOOR} is promised.`] : []
+    }),
+  ]
+}
 
 /**
  * Makes the packages.
@@ -40,52 +68,40 @@ export async function releasePackages({ addons, out, repository }) {
     for (const path of ['package.json', 'Cargo.toml']) cpSync(inRoot(path), join(stage, path))
     await run(projectNode(), [commandOf('@napi-rs/cli', 'napi'), 'create-npm-dirs'], { cwd: stage })
 
+    const platforms = readdirSync(join(stage, 'npm'))
+      .sort()
+      .map(platform => ({
+        platform,
+        folder: join(stage, 'npm', platform),
+        own: readManifest(join(stage, 'npm', platform)),
+      }))
+    const wanted = platforms.map(({ platform, own }) => ({ platform, file: own.main }))
+    const problems = addonProblems(found, wanted)
+    if (problems.length > 0) throw new Error(problems.join('\n'))
+
     /** @type {string[]} */
     const files = []
     manifest.optionalDependencies = {}
-    for (const platform of readdirSync(join(stage, 'npm')).sort()) {
-      const folder = join(stage, 'npm', platform)
-      const own = readManifest(folder)
-      const matching = found.filter(name => basename(name) === own.main)
-      if (matching.length !== 1)
-        throw new Error(`There are ${matching.length} files ${own.main} in ${addons}, not one.`)
-      const addon = String(matching[0])
-      const needed = platform.endsWith('-gnu') ? glibcOf(readFileSync(addon)) : null
-      if (needed !== null && compareVersions(needed, GLIBC_FLOOR) > 0) {
-        throw new Error(`${own.main} needs glibc ${needed}, and ${GLIBC_FLOOR} is promised.`)
-      }
-      cpSync(addon, join(folder, own.main))
-      writeManifest(folder, { ...own, repository: manifest.repository })
+    for (const { folder, own } of platforms) {
+      cpSync(String(found.find(addon => basename(addon) === own.main)), join(folder, own.main))
+      // The code of others is in the addon, so their notices go where it goes.
+      for (const path of NOTICES) cpSync(inRoot(path), join(folder, path))
+      writeManifest(folder, { ...own, files: [...own.files, ...NOTICES], repository: manifest.repository })
       // Exactly this version: an addon serves one version of the entry and no other.
       manifest.optionalDependencies[own.name] = own.version
-      files.push(await pack(folder, out))
+      files.push(await packStaged(folder, resolve(out)))
     }
-    const strange = found.filter(name => !files.some(file => basename(file).startsWith(packageOf(basename(name)))))
-    if (strange.length > 0) throw new Error(`No package takes ${strange.map(name => basename(name)).join(', ')}.`)
 
     const main = join(stage, 'entry')
-    const pages = readdirSync(inRoot()).filter(name => /^(README|LICENSE|CHANGELOG)/.test(name))
-    for (const path of ['js', 'types', 'cordis.patch.yml', ...pages]) {
+    for (const path of ['js', 'types', 'cordis.patch.yml', 'README.md', ...NOTICES]) {
       cpSync(inRoot(path), join(main, path), { recursive: true })
     }
     writeManifest(main, manifest)
-    files.push(await pack(main, out))
+    files.push(await packStaged(main, resolve(out)))
     return files
   } finally {
     rmSync(stage, { recursive: true, force: true })
   }
-}
-
-/** `dsh-bmpp.linux-x64-gnu.node` → `dsh-bmpp-linux-x64-gnu-`. @param {string} addon */
-const packageOf = addon => `${addon.replace(/\.node$/, '').replace('.', '-')}-`
-
-/** @param {string} folder @param {string} to */
-async function pack(folder, to) {
-  const printed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', resolve(to)], {
-    cwd: folder,
-  })
-  const [{ filename }] = Object.values(JSON.parse(printed))
-  return join(resolve(to), filename)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -38,7 +38,9 @@ async function install(version) {
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error
     process.stderr.write(`${error.output.trim()}\n`)
-    throw new Error(`@deepseek-ai/dsh ${version} could not be installed, so nothing is known of it.`)
+    throw new Error(
+      `@deepseek-ai/dsh ${version} could not be installed, so nothing is known of it. One that is installed is named by its lib/bin.js.`,
+    )
   }
   return bin
 }
@@ -58,7 +60,10 @@ export async function entryOf(what) {
 export function manifestOf(bin) {
   const file = join(dirname(dirname(realpathSync(bin))), 'package.json')
   const manifest = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
-  if (manifest.name !== '@deepseek-ai/dsh') throw new Error(`${bin} is no entry of @deepseek-ai/dsh.`)
+  if (manifest.name !== '@deepseek-ai/dsh') {
+    const hint = 'Name lib/bin.js of the package, or a link to it; the command on PATH may be a script that starts it.'
+    throw new Error(`${bin} is no entry of @deepseek-ai/dsh. ${hint}`)
+  }
   return /** @type {{ name: string, version: string }} */ (manifest)
 }
 
@@ -149,6 +154,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     })
     await setup()
     const bin = await entryOf(positionals[0])
+    manifestOf(bin)
+    process.stdout.write('building what the tests load …\n')
     await buildAddon()
     await buildFaults()
     await verifyHost(bin, values)

@@ -312,10 +312,9 @@ pub fn denial_text(policy: u32, word: u32, tool: u32) -> Result<String> {
             let code = denial_code(verdict, p.config.destructive_asks);
             let code = if code.denies() { code } else { Code::CallNotJudged };
             let control_hidden = verdict.observations.has(crate::reason::Observation::ControlHidden);
-            let search_tool = p.namespace.search_tool(tool);
-            let read_tool = p.namespace.read_tool(tool);
+            let words = p.config.words(&p.namespace, tool);
             let argument = verdict.argument;
-            Ok(code.text(Context { search_tool: &search_tool, read_tool: &read_tool, argument, control_hidden }))
+            Ok(code.text(Context { words: &words, tool: tool.known, argument, control_hidden }))
         })
     })
 }

@@ -9,7 +9,8 @@ mod read;
 
 pub use raw::Raw;
 
-use crate::tool::{Known, Lists, Namespace};
+use crate::reason::Words;
+use crate::tool::{Known, Lists, Namespace, Tool};
 use crate::verdict::Mode;
 
 /// The policy version this crate implements. A configuration can pin it.
@@ -214,6 +215,17 @@ impl Config {
             write: &self.mutating_tools,
             destructive: &self.destructive_tools,
         })
+    }
+
+    /// What denial texts name of the server of a tool.
+    #[must_use]
+    pub fn words(&self, namespace: &Namespace, tool: Tool) -> Words {
+        // A folder is the operator's own text: cut, and on one line.
+        let fixtures = self
+            .test_fixture_allowed_prefixes
+            .first()
+            .map(|folder| folder.chars().take(60).flat_map(char::escape_debug).collect());
+        Words { fixtures, ..namespace.words(tool) }
     }
 }
 

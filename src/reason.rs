@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use crate::tool::Known;
+
 /// What a code means for the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -103,6 +105,10 @@ codes! {
     PolicyInternalError = 49, "POLICY_INTERNAL_ERROR", Terminal, ask: false;
     /// A destructive call needs a human's approval, and none can be asked here.
     ApprovalUnavailable = 50, "APPROVAL_UNAVAILABLE", Terminal, ask: false;
+    /// The gate was taken away or exchanged while the call was under way. Given by the shim.
+    PolicyReloading = 51, "POLICY_RELOADING", Recoverable, ask: false;
+    /// The gate could not be put up again, and the door stays shut. Given by the shim.
+    PolicyNotLoaded = 52, "POLICY_NOT_LOADED", Terminal, ask: false;
 }
 
 impl Code {
@@ -296,18 +302,74 @@ argument_names! {
     Other = 31, "another argument";
 }
 
-/// What a denial text may name: public tool names that come from the configuration, and whether the agent sees the
+/// What denial texts name of one server: public names of tools that are on the operator's lists, and a folder of the
+/// configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// The tool to search with, for example `mcp__basic-memory__search_notes`.
+    pub search: String,
+    /// Which tool that is; `None` for one that the policy does not know.
+    pub searches_with: Option<Known>,
+    /// The tool that follows a known note, where it is on the search list and not the one to search with.
+    pub follow: Option<String>,
+    /// The tool to read a note with, where it is on the read list.
+    pub read: Option<String>,
+    /// A folder for fixtures, where one is allowed.
+    pub fixtures: Option<String>,
+}
+
+impl Words {
+    /// How a text asks for a search: the words behind "call".
+    fn search_for_the_subject(&self) -> String {
+        let Words { search, .. } = self;
+        match self.searches_with {
+            Some(Known::SearchNotes | Known::Search) => format!("{search} with the subject as \"query\""),
+            Some(Known::BuildContext) => format!("{search} with the note that may cover the subject as \"url\""),
+            _ => format!("{search} for the subject"),
+        }
+    }
+
+    /// How a text asks for another search after one that failed.
+    fn search_again(&self) -> String {
+        let Words { search, .. } = self;
+        match self.searches_with {
+            Some(Known::SearchNotes) => format!(
+                "{search} again with other words as \"query\", with \"search_type\":\"text\" and, if the project was at \
+                 fault, with the right \"project\""
+            ),
+            Some(Known::Search) => format!("{search} again with other words as \"query\""),
+            Some(Known::BuildContext) => format!("{search} again with another note as \"url\""),
+            _ => format!("{search} again with other words"),
+        }
+    }
+}
+
+/// What a denial text may say of the call: which tool it is, which argument is at fault, and whether the agent sees the
 /// control tool. Nothing of a call's arguments can get into a text, since no text takes any.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// Public name of the tool to search with, for example `mcp__basic-memory__search_notes`.
-    pub search_tool: &'a str,
-    /// Public name of the tool to read a note with, for example `mcp__basic-memory__read_note`.
-    pub read_tool: &'a str,
+    /// What the text may name.
+    pub words: &'a Words,
+    /// The tool that was called; `None` where the text is not of one call, or of a tool that the policy does not know.
+    pub tool: Option<Known>,
     /// The argument at fault, by the server's name of it, where there is one.
     pub argument: Option<ArgumentName>,
     /// The agent does not see the control tool (a filtered subagent).
     pub control_hidden: bool,
+}
+
+impl Context<'_> {
+    /// How a text asks for a read of the call's note: the words behind "call".
+    fn read_the_note(&self, read: &str) -> String {
+        let identifier = match self.tool {
+            Some(Known::WriteNote) => "the note's path, directory/title.md, as \"identifier\"",
+            Some(_) => "the same \"identifier\"",
+            None => {
+                "the note as \"identifier\" (for write_note its path, directory/title.md; for others the same identifier)"
+            }
+        };
+        format!("{read} with {identifier}, the same project and \"output_format\":\"json\"")
+    }
 }
 
 /// The public name of the control tool.
@@ -317,9 +379,11 @@ pub const CONTROL_TOOL: &str = "bmpp__classify";
 pub const CONTROL_DESCRIPTION: &str = "Declare how this turn uses long-term memory. Call it once per user request, \
 before the first tool call that writes to memory (write_note, edit_note, move_note, delete_note and the like); reading \
 and searching memory need no declaration. task \"simple\": the write needs no knowledge of what memory already holds, \
-for example a note that the user dictated. task \"complex\": the subject may already be covered, so memory must be \
-searched first; then search, read the result, and write in a later message. Call again if the task turns out \
-otherwise: the last declaration counts, and lookups already made in the turn stay valid.";
+for example a note that the user dictated; it may follow in the same message. task \"complex\": notes may already cover \
+the subject, so memory must be searched first; then search (search_notes, for example), read the result, and write in \
+a later message. If in doubt, declare complex. A write without a declaration, or in a complex turn without a search \
+that succeeded, may be refused. A declaration ends with its turn. Call again if the task turns out otherwise: the last \
+declaration counts, and lookups already made in the turn stay valid.";
 
 /// What the control tool answers to arguments that declare nothing.
 pub const CONTROL_MALFORMED: &str = "MALFORMED_ARGUMENTS: bmpp__classify takes exactly one parameter, task, which is \
@@ -342,7 +406,7 @@ impl Code {
     #[must_use]
     #[allow(clippy::too_many_lines, reason = "one table, one text each")]
     pub fn text(self, context: Context<'_>) -> String {
-        let Context { search_tool: search, read_tool: read, .. } = context;
+        let Context { words, .. } = context;
         let argument = context.argument.map_or("an argument", ArgumentName::name);
         let mut text = format!("{}: ", self.name());
         let written = match self {
@@ -361,7 +425,7 @@ impl Code {
             Code::UnknownMemoryTool => write!(
                 text,
                 "this tool belongs to the memory server, but the memory policy has it on no list, so what it changes \
-                 is not known. Do not retry: use a memory tool that the policy lists. An operator can put the tool's \
+                 is not known. Do not retry: use another memory tool, or tell the user. An operator can put the tool's \
                  name under readTools or mutatingTools, or set unknownMemoryToolPolicy."
             ),
             Code::ClassificationRequired if context.control_hidden => write!(
@@ -371,9 +435,11 @@ impl Code {
             ),
             Code::ClassificationRequired => write!(
                 text,
-                "this turn is not classified. Call {CONTROL_TOOL} with {{\"task\":\"simple\"}} if the write needs no \
-                 knowledge of what memory already holds, or with {{\"task\":\"complex\"}} if notes may already cover \
-                 the subject; then repeat this call."
+                "this turn is not classified. If the write needs no knowledge of what memory already holds, call \
+                 {CONTROL_TOOL} with {{\"task\":\"simple\"}}, then repeat this call. If notes may already cover the \
+                 subject, call {CONTROL_TOOL} with {{\"task\":\"complex\"}}, call {}, read the result, then repeat this \
+                 call in a later message.",
+                words.search_for_the_subject()
             ),
             Code::MemoryLookupPendingInBatch => write!(
                 text,
@@ -382,20 +448,22 @@ impl Code {
             ),
             Code::MemoryLookupFailed => write!(
                 text,
-                "every memory lookup of this turn failed, so what memory holds is not known. Call {search} again with \
-                 other words, with \"search_type\":\"text\" or with the right \"project\", or follow a known note with \
-                 build_context; read the result, then repeat this call in a later message."
+                "every memory lookup of this turn failed, so what memory holds is not known. Call {}{}; read the \
+                 result, then repeat this call in a later message.",
+                words.search_again(),
+                words.follow.as_ref().map_or_else(String::new, |tool| format!(", or follow a known note with {tool}"))
             ),
             Code::CreateRequiresSearch => write!(
                 text,
                 "this turn is complex and memory has not been searched, so a note on the subject may exist already. \
-                 Call {search} with the subject as \"query\", read the result, then in a later message repeat this \
-                 call or edit the note that was found."
+                 Call {}, read the result, then in a later message repeat this call or edit the note that was found.",
+                words.search_for_the_subject()
             ),
             Code::MemoryLookupRequired => write!(
                 text,
-                "this turn is complex and memory has not been looked up. Call {search} with the subject as \"query\", \
-                 read the result, then repeat this call in a later message."
+                "this turn is complex and memory has not been looked up. Call {}, read the result, then repeat this \
+                 call in a later message.",
+                words.search_for_the_subject()
             ),
             Code::UnsafeNotePath => write!(
                 text,
@@ -407,15 +475,7 @@ impl Code {
                     _ => "a plain relative path of visible letters, such as notes/topic",
                 }
             ),
-            Code::OverwriteRequiresRead => write!(
-                text,
-                "this call would replace existing text of a note that was not read in this turn. Either call {read} \
-                 with \"output_format\":\"json\" and the same project (for write_note with the note's path, directory/title.md, \
-                 as identifier; for edit_note with the same identifier), read the result, then repeat this call in a later \
-                 message; or write without replacing: leave overwrite out, or use edit_note with operation append and \
-                 without metadata. Where the path was deleted or moved away in this turn and the read finds another note, \
-                 write under another title."
-            ),
+            Code::OverwriteRequiresRead => text.write_str(&overwrite(context)),
             Code::ProjectAmbiguous => write!(
                 text,
                 "no project is named, and an earlier call may have switched this connection to another project. Repeat \
@@ -426,13 +486,20 @@ impl Code {
                 "this very write was already done in this turn; the note holds it. Do not retry: go on with the task, \
                  or write something else."
             ),
-            Code::WriteOutcomeUnknown => write!(
-                text,
-                "this write was made or tried before in this turn, and whether the note holds it is not known. Call {read} \
-                 with \"output_format\":\"json\" and the same project (for write_note with the note's path, directory/title.md, \
-                 as identifier; for others with the same identifier) and read the result; if the text is not there, \
-                 repeat this call in a later message."
-            ),
+            Code::WriteOutcomeUnknown => match &words.read {
+                Some(read) => write!(
+                    text,
+                    "this write was made or tried before in this turn, and whether the note holds it is not known. Call \
+                     {}, and read the result; if the note does not hold it yet, repeat this call in a later message.",
+                    context.read_the_note(read)
+                ),
+                None => write!(
+                    text,
+                    "this write was made or tried before in this turn, and whether the note holds it is not known; no \
+                     tool that would tell is on the memory policy's lists. Do not retry: tell the user to look at the \
+                     note."
+                ),
+            },
             Code::SecretPatternDetected => write!(
                 text,
                 "\"{argument}\" holds something shaped like a secret (a key, a token or a password). Memory is no place \
@@ -441,7 +508,11 @@ impl Code {
             Code::TestFixtureLabelInProject => write!(
                 text,
                 "\"{argument}\" carries the label [test-fixture], and the note would land among real notes. Repeat this \
-                 call with a directory meant for fixtures, or without the label."
+                 call without the label{}.",
+                words
+                    .fixtures
+                    .as_ref()
+                    .map_or_else(String::new, |folder| format!(", or, where it is a fixture, in the folder {folder}"))
             ),
             Code::CallNotJudged => write!(
                 text,
@@ -459,19 +530,68 @@ impl Code {
                 "this call destroys memory and needs a human's approval, which is not available here. Do not retry: \
                  tell the user what should be removed."
             ),
+            Code::PolicyReloading => write!(
+                text,
+                "the memory policy was being loaded anew when this call came, so it was not run, and what this turn had \
+                 declared and looked up counts no more. Call {CONTROL_TOOL} again (and, for \"complex\", search again), \
+                 then repeat this call in a later message."
+            ),
+            Code::PolicyNotLoaded => write!(
+                text,
+                "the memory policy could not be loaded again after its configuration was changed, so nothing can be \
+                 written to memory. Do not retry: tell the user that the policy's configuration must be mended."
+            ),
         };
         debug_assert!(written.is_ok(), "writing into a String cannot fail");
         text
     }
 
     /// Whether the denial text with this context tells the model of a cure. Hiding the control tool takes the cure
-    /// away.
+    /// away, and so does a list without the tool that would tell.
     #[must_use]
     pub const fn recoverable(self, context: Context<'_>) -> bool {
         match self {
             Code::ClassificationRequired => !context.control_hidden,
+            Code::WriteOutcomeUnknown => context.words.read.is_some(),
             _ => matches!(self.kind(), Kind::Recoverable),
         }
+    }
+}
+
+/// The ways out of a write that would replace unread text: a read that proves it, or to replace nothing.
+fn overwrite(context: Context<'_>) -> String {
+    let unread = "this call would replace text of a note that was not read in this turn.";
+    let add = "use operation append, without metadata";
+    let Some(read) = &context.words.read else {
+        return format!(
+            "{unread} Repeat this call so that it replaces nothing: {}.",
+            match context.tool {
+                Some(Known::WriteNote) => "leave overwrite out, or use another title",
+                Some(Known::EditNote) => add,
+                Some(Known::MoveNote) => "use another destination",
+                _ => "leave overwrite out, or use edit_note with operation append and without metadata",
+            }
+        );
+    };
+    let reading = context.read_the_note(read);
+    match context.tool {
+        Some(Known::WriteNote) => format!(
+            "{unread} Call {reading}; read the result, then repeat this call in a later message, under another title if \
+             the read found a note at another path. Or replace nothing: leave overwrite out."
+        ),
+        Some(Known::EditNote) => format!(
+            "{unread} Call {reading}; read the result, then repeat this call in a later message. Or replace nothing: \
+             {add}."
+        ),
+        Some(Known::MoveNote) => format!(
+            "this call moves a note to a path that was deleted or moved away in this turn. Call {read} with the \
+             destination as \"identifier\", the same project and \"output_format\":\"json\"; if it finds no note, repeat \
+             this call in a later message, else repeat it with another destination."
+        ),
+        _ => format!(
+            "{unread} Call {reading}; read the result, then repeat this call in a later message. Or replace nothing: \
+             leave overwrite out, or use edit_note with operation append and without metadata."
+        ),
     }
 }
 
@@ -479,13 +599,28 @@ impl Code {
 mod tests {
     use super::*;
 
-    const SEEN: Context<'_> = Context {
-        search_tool: "mcp__basic-memory__search_notes",
-        read_tool: "mcp__basic-memory__read_note",
-        argument: Some(ArgumentName::Directory),
-        control_hidden: false,
-    };
-    const HIDDEN: Context<'_> = Context { control_hidden: true, ..SEEN };
+    fn words() -> Words {
+        Words {
+            search: "mcp__basic-memory__search_notes".to_owned(),
+            searches_with: Some(Known::SearchNotes),
+            follow: Some("mcp__basic-memory__build_context".to_owned()),
+            read: Some("mcp__basic-memory__read_note".to_owned()),
+            fixtures: Some("tests/".to_owned()),
+        }
+    }
+
+    /// The longest and the shortest words that there can be, and what else a text depends on.
+    fn each_context(mut look: impl FnMut(Context<'_>)) {
+        let few = Words { searches_with: None, follow: None, read: None, fixtures: None, ..words() };
+        let other = |with| Words { searches_with: Some(with), ..words() };
+        for words in [words(), few, other(Known::Search), other(Known::BuildContext)] {
+            for tool in [None, Some(Known::WriteNote), Some(Known::EditNote), Some(Known::MoveNote)] {
+                for control_hidden in [false, true] {
+                    look(Context { words: &words, tool, argument: Some(ArgumentName::Directory), control_hidden });
+                }
+            }
+        }
+    }
 
     #[test]
     fn numbers_and_names_are_unique_and_found_again() {
@@ -502,17 +637,19 @@ mod tests {
 
     #[test]
     fn a_denial_text_begins_with_its_code_and_says_whether_to_retry() {
-        for code in Code::ALL.iter().filter(|c| c.denies()) {
-            for context in [SEEN, HIDDEN] {
+        each_context(|context| {
+            for code in Code::ALL.iter().filter(|c| c.denies()) {
                 let text = code.text(context);
                 assert!(text.starts_with(&format!("{}: ", code.name())), "{text}");
                 assert_eq!(text.contains("Do not retry"), !code.recoverable(context), "{text}");
-                if code.recoverable(context) {
-                    assert!(text.to_lowercase().contains("repeat this call"), "{text}");
-                }
-                assert!(!text.contains("  "), "a broken line in: {text}");
+                assert_eq!(text.to_lowercase().contains("epeat this call"), code.recoverable(context), "{text}");
+                assert!(
+                    !text.contains("  ") && !text.contains(" ;") && text.ends_with('.'),
+                    "a broken line in: {text}"
+                );
+                assert!(text.len() <= 500, "{} characters: {text}", text.len());
             }
-        }
+        });
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! is left of a name once it has been looked at: its class, which of the server's tools it is, and the server. It packs
 //! into 32 bits, so that a call need not carry its name across the boundary.
 
-use crate::reason::CONTROL_TOOL;
+use crate::reason::{CONTROL_TOOL, Words};
 
 /// What a tool does to memory, as far as the policy cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -183,7 +183,7 @@ impl Tool {
 pub struct Namespace {
     prefixes: Vec<String>,
     lists: std::collections::HashMap<String, Class>,
-    search: String,
+    search: Vec<String>,
 }
 
 /// The lists of raw names that make up a namespace. That they do not contradict is the configuration's business.
@@ -215,7 +215,7 @@ impl Namespace {
         Namespace {
             prefixes: lists.servers.iter().map(|server| format!("mcp__{server}__")).collect(),
             lists: classes,
-            search: lists.search.first().cloned().unwrap_or_default(),
+            search: lists.search.to_vec(),
         }
     }
 
@@ -246,18 +246,22 @@ impl Namespace {
         })
     }
 
-    /// Public name of the tool to search with on the server of a tool, for denial texts.
+    /// What denial texts name of the server of a tool: the first search tool of the list, and the tools that prove more
+    /// where they are listed.
     #[must_use]
-    pub fn search_tool(&self, tool: Tool) -> String {
+    pub fn words(&self, tool: Tool) -> Words {
         let prefix = self.prefixes.get(usize::from(tool.server)).map_or("", String::as_str);
-        format!("{prefix}{}", self.search)
-    }
-
-    /// Public name of the tool to read a note with on the server of a tool, for denial texts.
-    #[must_use]
-    pub fn read_tool(&self, tool: Tool) -> String {
-        let prefix = self.prefixes.get(usize::from(tool.server)).map_or("", String::as_str);
-        format!("{prefix}{}", Known::ReadNote.raw())
+        let public = |raw: &str| format!("{prefix}{raw}");
+        let search = self.search.first().map_or("", String::as_str);
+        let follows = Known::BuildContext.raw();
+        let read = Known::ReadNote.raw();
+        Words {
+            search: public(search),
+            searches_with: Known::from_raw(search),
+            follow: (search != follows && self.search.iter().any(|raw| raw == follows)).then(|| public(follows)),
+            read: matches!(self.lists.get(read), Some(Class::Read { .. })).then(|| public(read)),
+            fixtures: None,
+        }
     }
 }
 
@@ -310,7 +314,7 @@ mod tests {
         let n = namespace(&["bm", "bm__x"]);
         assert_eq!(n.resolve("mcp__bm__x__write_note").map(|t| (t.server, t.class)), Some((1, WRITE)));
         assert_eq!(n.resolve("mcp__bm__write_note").map(|t| (t.server, t.class)), Some((0, WRITE)));
-        assert_eq!(n.search_tool(Tool { server: 1, ..Tool::CONTROL }), "mcp__bm__x__search_notes");
+        assert_eq!(n.words(Tool { server: 1, ..Tool::CONTROL }).search, "mcp__bm__x__search_notes");
     }
 
     #[test]

@@ -225,9 +225,14 @@ mod tests {
                 }
             }
         }
-        for always in
-            [Code::MalformedArguments, Code::UnknownMemoryTool, Code::PolicyInternalError, Code::CallNotJudged]
-        {
+        for always in [
+            Code::MalformedArguments,
+            Code::UnknownMemoryTool,
+            Code::PolicyInternalError,
+            Code::PolicyReloading,
+            Code::PolicyNotLoaded,
+            Code::CallNotJudged,
+        ] {
             let verdict = Verdict { destructive: true, ..Verdict::of(always) };
             assert_eq!(enforce(verdict, Mode::Enforce, true, true), Enforcement::Denied);
         }

@@ -12,7 +12,7 @@ use dsh_bmpp::config::{Config, Raw};
 use dsh_bmpp::evidence::answer::Answer;
 use dsh_bmpp::policy::{Arrival, Call, CallId, DigestKey, Options, Policy, Position, SessionId, Task, TurnId};
 use dsh_bmpp::reason::{ArgumentName, CONTROL_TOOL, Code, Context, Kind, Observation};
-use dsh_bmpp::tool::{Known, Namespace};
+use dsh_bmpp::tool::{Known, Namespace, Tool};
 use dsh_bmpp::verdict::{Verdict, denial_code};
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,13 @@ fn text(code: Code, control_hidden: bool) -> String {
 }
 
 fn text_of(code: Code, control_hidden: bool, argument: Option<ArgumentName>) -> String {
-    code.text(Context { search_tool: SEARCH, read_tool: READ, argument, control_hidden })
+    text_for(None, code, control_hidden, argument)
+}
+
+fn text_for(tool: Option<Known>, code: Code, control_hidden: bool, argument: Option<ArgumentName>) -> String {
+    let config = Config::default();
+    let words = config.words(&config.namespace(), Tool::CONTROL);
+    code.text(Context { words: &words, tool, argument, control_hidden })
 }
 
 fn denying() -> impl Iterator<Item = Code> {
@@ -76,6 +82,8 @@ fn a_recoverable_denial_names_the_next_call() {
     names(Code::OverwriteRequiresRead, &read);
     names(Code::OverwriteRequiresRead, &["leave overwrite out", "append"]);
     names(Code::WriteOutcomeUnknown, &read);
+    // A reload takes away what the turn had earned, so that the declaration comes first.
+    names(Code::PolicyReloading, &[CONTROL_TOOL, "search again", "later message"]);
     names(Code::ProjectAmbiguous, &[r#""project""#]);
     names(Code::DuplicateWriteSameTurn, &["already done"]);
 }
@@ -106,21 +114,78 @@ fn an_agent_that_cannot_classify_is_told_that_its_parent_must() {
     assert!(!text.contains(r#"{"task""#), "no call that cannot be made: {text}");
 }
 
-/// The texts of a server's calls name that server's search tool, the first on the list.
+/// The texts of a server's calls name tools of that server that the operator has listed, with the arguments that they take.
 #[test]
-fn the_search_tool_that_a_text_names_is_one_that_the_operator_has() {
-    let raw = json!({ "serverNames": ["bm", "bm__x"], "readTools": ["scan", "peek"], "searchTools": ["scan"] });
-    let namespace = Config::read(&Raw::from(&raw)).unwrap().namespace();
-    for (name, search) in [("mcp__bm__write_note", "mcp__bm__scan"), ("mcp__bm__x__write_note", "mcp__bm__x__scan")] {
-        let search_tool = namespace.search_tool(namespace.resolve(name).unwrap());
-        let read_tool = namespace.read_tool(namespace.resolve(name).unwrap());
-        let context =
-            Context { search_tool: &search_tool, read_tool: &read_tool, argument: None, control_hidden: false };
-        let text = Code::CreateRequiresSearch.text(context);
-        assert!(text.contains(&format!("Call {search} with")), "{text}");
-        let text = Code::OverwriteRequiresRead.text(context);
-        assert!(text.contains(&format!("call {} with", search.replace("scan", "read_note"))), "{text}");
+fn a_text_names_no_tool_that_the_operator_does_not_have() {
+    let told = |lists: Value, name: &str, code: Code| {
+        let mut raw = json!({ "serverNames": ["bm", "bm__x"] });
+        raw.as_object_mut().unwrap().extend(lists.as_object().unwrap().clone());
+        let config = Config::read(&Raw::from(&raw)).unwrap();
+        let namespace = config.namespace();
+        let tool = namespace.resolve(name).unwrap();
+        let words = config.words(&namespace, tool);
+        let context = Context { words: &words, tool: tool.known, argument: None, control_hidden: false };
+        let text = code.text(context);
+        assert_eq!(text.contains("Do not retry"), !code.recoverable(context), "{text}");
+        text
+    };
+    let own = json!({ "readTools": ["scan", "peek"], "searchTools": ["scan"] });
+    for (name, server) in [("mcp__bm__write_note", "mcp__bm__"), ("mcp__bm__x__write_note", "mcp__bm__x__")] {
+        for code in denying() {
+            let text = told(own.clone(), name, code);
+            for word in text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-') {
+                if word.starts_with("mcp__") {
+                    assert_eq!(word, format!("{server}scan"), "{text}");
+                }
+            }
+            for other in ["search_notes", "build_context", "read_note"] {
+                assert!(!text.contains(other), "{other} in {text}");
+            }
+        }
+        let search = |code| told(own.clone(), name, code);
+        assert!(search(Code::CreateRequiresSearch).contains(&format!("Call {server}scan for the subject, read")));
+        assert!(search(Code::MemoryLookupFailed).contains(&format!("Call {server}scan again with other words;")));
+        assert!(search(Code::OverwriteRequiresRead).contains("leave overwrite out"));
+        assert!(search(Code::WriteOutcomeUnknown).contains("Do not retry"));
     }
+    let with = |search: &str, code| {
+        let lists = json!({ "readTools": [search, "read_note"], "searchTools": [search] });
+        told(lists, "mcp__bm__edit_note", code)
+    };
+    assert!(with("search", Code::MemoryLookupFailed).contains("mcp__bm__search again with other words as \"query\";"));
+    assert!(with("build_context", Code::MemoryLookupRequired).contains("subject as \"url\", read"));
+    assert!(!with("search", Code::MemoryLookupFailed).contains("build_context"));
+    assert!(with("search", Code::WriteOutcomeUnknown).contains("Call mcp__bm__read_note with the same \"identifier\""));
+}
+
+/// A text for one tool asks for what that tool's note is read by.
+#[test]
+fn a_read_is_asked_for_by_what_the_tool_names_its_note_by() {
+    let read = |tool| text_for(Some(tool), Code::OverwriteRequiresRead, false, None);
+    let (write, edit, moved) = (read(Known::WriteNote), read(Known::EditNote), read(Known::MoveNote));
+    assert!(write.contains("directory/title.md") && !write.contains("append") && write.contains("another title"));
+    assert!(edit.contains("the same \"identifier\"") && edit.contains("append") && !edit.contains("overwrite out"));
+    assert!(moved.contains("the destination as \"identifier\"") && moved.contains("another destination"));
+    for text in [write, edit, moved] {
+        assert!(text.contains(READ) && text.contains("\"output_format\":\"json\"") && text.contains("later message"));
+    }
+}
+
+#[test]
+fn a_fixture_is_told_of_the_first_folder_that_is_allowed() {
+    let told = |folders: Value| {
+        let config = Config::read(&Raw::from(&json!({ "testFixtureAllowedPrefixes": folders }))).unwrap();
+        let words = config.words(&config.namespace(), Tool::CONTROL);
+        Code::TestFixtureLabelInProject.text(Context {
+            words: &words,
+            tool: None,
+            argument: Some(ArgumentName::Title),
+            control_hidden: false,
+        })
+    };
+    assert!(told(json!(["qa/fixtures", "tests/"])).ends_with("in the folder qa/fixtures."));
+    assert!(told(json!([])).ends_with("Repeat this call without the label."));
+    assert!(told(json!(["a\nb"])).ends_with("in the folder a\\nb."));
 }
 
 const MARKER: &str = "MARKER-7c1e";
@@ -240,6 +305,21 @@ fn stages() -> Vec<Stage> {
     ]
 }
 
+/// Every text that there can be with the default lists.
+fn every_text() -> std::collections::HashSet<String> {
+    let tools: Vec<_> = Known::ALL.iter().map(|(known, _)| Some(*known)).chain([None]).collect();
+    let arguments: Vec<_> = ArgumentName::ALL.iter().copied().map(Some).chain([None]).collect();
+    let mut texts = std::collections::HashSet::new();
+    for code in Code::ALL {
+        for tool in &tools {
+            for argument in &arguments {
+                texts.extend([false, true].map(|hidden| text_for(*tool, *code, hidden, *argument)));
+            }
+        }
+    }
+    texts
+}
+
 /// Marks every argument of every write, in every state of a turn and with every answer of a lookup: the marker is in no
 /// text, and neither it nor its absence changes more than the code.
 #[test]
@@ -250,9 +330,11 @@ fn no_denial_holds_anything_of_a_call() {
         .map(|(known, _)| known.raw().to_owned())
         .chain(["rename_note".to_owned(), format!("x_{MARKER}")])
         .collect();
+    let fixed = every_text();
     let mut codes = std::collections::BTreeSet::new();
     for mut stage in stages() {
         for raw in &writes {
+            let known = stage.namespace.resolve(&format!("mcp__basic-memory__{raw}")).unwrap().known;
             for args in all_marked_arguments() {
                 for (step, hidden) in [(1, false), (2, true)] {
                     let (call, verdict) = stage.judge(&format!("mcp__basic-memory__{raw}"), &args, step, hidden);
@@ -265,11 +347,10 @@ fn no_denial_holds_anything_of_a_call() {
                         let code = denial_code(verdict, asks);
                         let control_hidden = verdict.observations.has(Observation::ControlHidden);
                         let argument = verdict.argument;
-                        let context = Context { search_tool: SEARCH, read_tool: READ, argument, control_hidden };
-                        let said = code.text(context);
+                        let said = text_for(known, code, control_hidden, argument);
                         assert!(!said.contains(MARKER), "{said}");
                         // A text is one of a fixed few, so there is no room in it for anything of a call.
-                        assert_eq!(said, text_of(code, control_hidden, argument));
+                        assert!(fixed.contains(&said), "{said}");
                     }
                     assert!(!format!("{verdict:?}").contains(MARKER));
                     assert_eq!(Verdict::from_word(verdict.word()), Some(verdict));
@@ -278,7 +359,7 @@ fn no_denial_holds_anything_of_a_call() {
         }
     }
     let never = ["ALLOW_OUT_OF_SCOPE", "ALLOW_READ_ONLY", "ALLOW_CONTROL", "CALL_NOT_JUDGED"];
-    let not_ours = ["POLICY_INTERNAL_ERROR", "APPROVAL_UNAVAILABLE"];
+    let not_ours = ["POLICY_INTERNAL_ERROR", "APPROVAL_UNAVAILABLE", "POLICY_RELOADING", "POLICY_NOT_LOADED"];
     let expected =
         Code::ALL.iter().map(|code| code.name()).filter(|name| !never.contains(name) && !not_ours.contains(name));
     assert_eq!(codes, expected.collect());

@@ -4,11 +4,13 @@ import { dirname, join, posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inRoot } from '../../scripts/lib/project.mjs'
 import config from '../../vitest.config.js'
-import { readPage, spans } from './markdown.js'
+import { anchorOf, markdownFiles, readPage, spans } from './markdown.js'
 import { addon, source, vocabulary } from './product.js'
 
-const pages = ['README.md', ...readdirSync(inRoot('docs')).map(name => `docs/${name}`)].map(readPage)
+const pages = markdownFiles().map(readPage)
 const architecture = readPage('docs/ARCHITECTURE.md')
+
+const HAN = /\p{Script=Han}/u
 
 describe.each(pages)('$path', page => {
   test('every relative link leads to a file and, where it names one, to a heading', () => {
@@ -20,25 +22,37 @@ describe.each(pages)('$path', page => {
     }
   })
 
-  test('the contents name every section', () => {
-    const contents = new Set(page.links.filter(link => link.startsWith('#')).map(link => link.slice(1)))
-    const sections = [...page.prose.matchAll(/^## (.*)$/gm)].map(([, heading]) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\w -]/g, '')
-        .replaceAll(' ', '-'),
-    )
+  // A page that has contents has them whole; a page of docs/ and the README must.
+  const contents = new Set(page.links.filter(link => link.startsWith('#')).map(link => link.slice(1)))
+  const needed = /^(?:docs\/|README)/.test(page.path)
+  test.runIf(needed || contents.size > 0)('the contents name every section', () => {
+    const sections = [...page.prose.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
     expect(sections.filter(section => !contents.has(section))).toEqual([])
   })
 
-  test('no line is longer than 120 characters, tables apart', () => {
-    const long = page.text.split('\n').filter(line => [...line].length > 120 && !line.startsWith('|'))
+  test('no line is longer than 120 characters, tables and Chinese apart', () => {
+    const long = page.text
+      .split('\n')
+      .filter(line => [...line].length > 120 && !line.startsWith('|') && !HAN.test(line))
     expect(long).toEqual([])
+  })
+
+  test('no line breaks off between Chinese characters, since a space would show there', () => {
+    expect(page.prose.match(/.*[\p{Script=Han}，。；：、（）]\n\p{Script=Han}.*/gu) ?? []).toEqual([])
   })
 
   test('no place on anybody’s machine', () => {
     expect(page.text).not.toMatch(/\/(?:work|root|home|Users)\/|localhost|127\.0\.0\.1/)
   })
+})
+
+test('a reader of the README finds every page: each is linked there', () => {
+  const linked = new Set(readPage('README.md').links.map(link => link.split('#')[0]))
+  const own = pages
+    .map(({ path }) => path)
+    .filter(path => /^(?:docs\/)?[\w.-]+\.md$/.test(path) && path !== 'README.md')
+  expect(own.length).toBeGreaterThan(5)
+  expect(own.filter(path => !linked.has(path))).toEqual([])
 })
 
 describe('the house', () => {

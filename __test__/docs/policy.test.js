@@ -1,11 +1,12 @@
 /** docs/POLICY.md against the product: every code, example, class, reserved folder and line of the evidence table. */
 import { describe, expect, test } from 'vitest'
-import { oneLine, readPage, spans } from './markdown.js'
+import { oneLine, only, readPage, spans } from './markdown.js'
 import {
   addon,
   between,
   evidenceRows,
   evidenceTable,
+  lookup,
   memory,
   play,
   playExample,
@@ -22,7 +23,8 @@ const section = heading => page.text.split(`\n### ${heading}\n`)[1]?.split(/\n##
 
 describe('codes', () => {
   /** Given by the shim, or for calls without an agent: no example of one turn shows them. */
-  const elsewhere = ['ALLOW_OUT_OF_SCOPE', 'CALL_NOT_JUDGED', 'POLICY_INTERNAL_ERROR', 'APPROVAL_UNAVAILABLE']
+  const told = ['POLICY_INTERNAL_ERROR', 'APPROVAL_UNAVAILABLE', 'POLICY_RELOADING', 'POLICY_NOT_LOADED']
+  const elsewhere = ['ALLOW_OUT_OF_SCOPE', 'CALL_NOT_JUDGED', ...told]
 
   test('each has its section, in the order of the numbers', () => {
     const headings = [...page.text.matchAll(/^### ([A-Z_]+)$/gm)].map(([, heading]) => heading)
@@ -39,10 +41,10 @@ describe('codes', () => {
       expect(quote).toBe(kind === 'allow' ? '' : plain)
       return
     }
-    const { verdicts, told } = playExample(example)
+    const { verdicts, told: quoted } = playExample(example)
     for (const { expected, found } of verdicts) expect(found).toBe(expected)
     if (!elsewhere.includes(name)) expect(verdicts.map(({ found }) => found)).toContain(name)
-    expect(quote).toBe(told ?? '')
+    expect(quote).toBe(quoted ?? '')
     expect(quote.startsWith(kind === 'allow' ? '' : `${name}: `)).toBe(true)
   })
 
@@ -50,9 +52,7 @@ describe('codes', () => {
     const [{ rows }] = page.tablesOf('Order')
     const listed = rows.flatMap(row => spans(row.Code))
     const given = vocabulary.codes.filter(({ kind }) => kind !== 'allow').map(({ name }) => name)
-    expect([...listed, 'POLICY_INTERNAL_ERROR', 'APPROVAL_UNAVAILABLE'].toSorted()).toEqual(
-      [...given, 'ALLOW_OUT_OF_SCOPE'].toSorted(),
-    )
+    expect([...listed, ...told].toSorted()).toEqual([...given, 'ALLOW_OUT_OF_SCOPE'].toSorted())
   })
 
   test('every upper-case name in code is one that the product knows', () => {
@@ -166,4 +166,76 @@ test('the evidence table, whole and in its order', () => {
   }
   const words = new Set(shown.flatMap(({ rows }) => rows.map(([, word]) => word)))
   expect(new Set(page.table('Word', 'Of a lookup').map(row => row.Word))).toEqual(words)
+})
+
+describe('what proves a lookup', () => {
+  const rows = page.table('Heading').map(row => [only(row.Heading), row.Meaning, spans(row['Known of'])])
+
+  test('the headings that there are, in their order, each with the search tools that know it', () => {
+    const searches = vocabulary.tools.filter(tool => tool.class === 'search').map(({ name }) => name)
+    const meanings = { Done: 'found', Empty: 'nothing', Failed: 'failure' }
+    const headings = new Map()
+    for (const { tool, rules } of evidenceTable().filter(entry => searches.includes(entry.tool))) {
+      for (const { outcome, marks } of rules) {
+        if (!['Starts', 'Heads'].includes(marks[0]?.kind ?? '')) continue
+        // GitHub trims a code span; the space belongs to it all the same.
+        const [heading] = marks[0]?.values ?? []
+        const entry = headings.get(heading) ?? [heading, meanings[outcome], []]
+        headings.set(heading, entry)
+        entry[2].push(tool)
+      }
+    }
+    expect(rows).toEqual([...headings.values()])
+  })
+
+  test.each(rows)('%s means %s', (heading, meaning, [tool]) => {
+    const expected = {
+      found: { outcome: 'succeeded', observations: [] },
+      nothing: { outcome: 'succeeded', observations: ['RECALL_EMPTY'] },
+      failure: { outcome: 'failed', observations: [] },
+    }[meaning]
+    expect(lookup(textResult(`${heading}x\n`), 0, tool)).toEqual(expected)
+  })
+
+  test('the table of results', () => {
+    const json = value => ({ ...textResult(JSON.stringify(value)), structuredContent: { result: value } })
+    const results = {
+      'has the error flag set': lookup(textResult('# Search Results: x'), addon.FACT_ERROR),
+      'is JSON with an `error` that is not null': lookup(json({ error: 'E', results: [1] })),
+      'is JSON with a `results` list that holds something': lookup(json({ error: null, results: [1] })),
+      'is JSON with an empty `results` list': lookup(json({ results: [] })),
+      'is anything else': lookup(textResult('Hello')),
+    }
+    const table = page.table('The result')
+    for (const [result, { outcome, observations }] of Object.entries(results)) {
+      const row = table.find(other => other['The result'] === result)
+      expect([result, spans(row?.Outcome ?? '').findLast(word => word !== 'results')]).toEqual([result, outcome])
+      expect(spans(row?.Observed ?? '')).toEqual(observations)
+    }
+    expect(table).toHaveLength(Object.keys(results).length + 2)
+  })
+})
+
+describe('approvals', () => {
+  test('the codes that are never put to a human', () => {
+    const paragraph = /- ([^.]*) are never put to a human\./.exec(page.line)?.[1] ?? ''
+    const listed = spans(paragraph)
+    const strict = addon.createPolicy({ mode: 'enforce', profile: 'strict' })
+    const destructive = 1 << 6
+    const denied = vocabulary.codes.filter(({ kind, name }) => kind !== 'allow' && name !== 'APPROVAL_UNAVAILABLE')
+    for (const { name, number } of denied) {
+      const becomes = vocabulary.enforcements[addon.enforcement(strict, number | destructive, true)]
+      expect([name, becomes]).toEqual([name, listed.includes(name) ? 'denied' : 'asked'])
+    }
+    addon.dropPolicy(strict)
+  })
+
+  test('the text that a human reads', () => {
+    const session = play({ mode: 'enforce', profile: 'strict' })
+    const args = { identifier: 'd/T', project: 'main' }
+    const { word, tool } = session.judge(memory('delete_note'), 1, args)
+    const quoted = page.blocks('text').map(({ text }) => oneLine(text))
+    expect(quoted).toContain(addon.approvalReason(memory('delete_note'), tool, word, args))
+    session.done()
+  })
 })

@@ -22,6 +22,15 @@ export function between(path, from, to) {
   return text.slice(start + from.length, end)
 }
 
+/** The codes of configuration problems, as their names in Rust become them. */
+export const problemCodes = () => [
+  ...new Set(
+    [...source('src/config/read.rs').matchAll(/ProblemCode::(\w+)/g)].map(([, name = '']) =>
+      name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase(),
+    ),
+  ),
+]
+
 /** The public name of a tool of the memory server. @param {string} raw */
 export const memory = raw => `mcp__basic-memory__${raw}`
 

@@ -1,9 +1,12 @@
 // More than one agent, and more than one process: what one session earned is never used in another, nor after a restart.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { inRoot } from '../../scripts/lib/project.mjs'
 import { message, playDsh, supportPlugin } from '../support/dsh-gate.js'
 import { call } from '../support/gate.js'
 import { withTempDir } from '../support/temp-dir.js'
+import { command } from '../support/trail.js'
 
 const delegate = (tool, prompt, id) => [
   tool,
@@ -98,21 +101,48 @@ test('a forked subagent has read what its parent read, and has earned nothing by
   expect(lines(run, parent).at(-1)).toBe('edit_note ALLOW_RECALL_OK allowed')
 })
 
-test('a subagent from which the control tool is kept is told that its parent must write', async () => {
-  const filtered = { provider: 'spawn', toolName: 'subagent', toolFilter: { deny: ['bmpp__classify'] } }
-  const run = await playDsh({
-    patches: [[{ id: 'tool-subagent', config: filtered }]],
-    script: [
-      message([delegate('subagent', 'the task of the child')]),
-      { for: 'the task of the child', ...message([[...call.write, 'child-write'], call.simple]) },
-      { for: 'the task of the child', text: 'the child is done' },
-      { text: 'the parent is done' },
-    ],
+test('a subagent from which the control tool is kept is told that its parent must write, and the operator which filter it is', async () => {
+  await withTempDir(async home => {
+    const filtered = { provider: 'spawn', toolName: 'subagent', toolFilter: { deny: ['bmpp__classify'] } }
+    const run = await playDsh({
+      home,
+      patches: [[{ id: 'tool-subagent', config: filtered }]],
+      script: [
+        message([delegate('subagent', 'the task of the child')]),
+        { for: 'the task of the child', ...message([[...call.write, 'child-write'], call.simple]) },
+        { for: 'the task of the child', ...message([call.edit]) },
+        { for: 'the task of the child', text: 'the child is done' },
+        { text: 'the parent is done' },
+      ],
+    })
+    const { text } = run.told.find(({ callId }) => callId === 'child-write')
+    expect(text).toMatch(/^Error: CLASSIFICATION_REQUIRED: .*this agent cannot write memory\. Do not retry: .*parent/s)
+    for (const { observations } of run.decisions.filter(({ class: of }) => of === 'write')) {
+      expect(observations).toEqual(['CONTROL_HIDDEN'])
+    }
+    expect(run.reached).toEqual([])
+    // Once on standard error, however often it happens.
+    expect(run.notices.filter(line => line.startsWith('CONTROL_HIDDEN'))).toEqual([
+      expect.stringMatching(
+        /does not see bmpp__classify, as its tools are filtered: .*; let bmpp__classify pass its filter, or have its parent write$/,
+      ),
+    ])
+    // What doctor finds in the trail; and in the layers, where the filter stands in one that it can read.
+    const found = () => JSON.parse(command(['doctor', '--json'], { home }).stdout).map(({ what }) => what)
+    expect(found()).toContainEqual(
+      expect.stringMatching(/^trail: in the last 7d, 2 writes were tried by agents that do not see bmpp__classify/),
+    )
+    const bmpp = {
+      id: 'bmpp',
+      name: inRoot('js', 'index.js'),
+      config: { mode: 'enforce', allowUnverifiedHarness: true },
+    }
+    const layer = [{ insert: [bmpp] }, { id: 'tool-subagent', config: filtered }]
+    writeFileSync(join(home, '.dsh', 'profiles', 'headless', 'cordis.patch.yml'), JSON.stringify(layer))
+    expect(found()).toContainEqual(
+      expect.stringMatching(/^profile headless: the tool filter of the row tool-subagent hides bmpp__classify/),
+    )
   })
-  const { text } = run.told.find(({ callId }) => callId === 'child-write')
-  expect(text).toMatch(/^Error: CLASSIFICATION_REQUIRED: .*this agent cannot write memory\. Do not retry: .*parent/s)
-  expect(run.decisions[0].observations).toContain('CONTROL_HIDDEN')
-  expect(run.reached).toEqual([])
 })
 
 test('a session that a new process resumes begins its turn unclassified, and its log is readable', async () => {

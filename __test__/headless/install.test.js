@@ -1,8 +1,10 @@
 // The package as a user gets it: packed, added to a profile by `dsh plugin add`, loaded by the bundle's own row, changed by a layer
 // over it, and removed again. There is no network in any of it.
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readPage } from '../docs/markdown.js'
 import { OUTSIDE, outside } from '../support/dsh-gate.js'
 import { dsh, memoryTool, packProject, runDsh } from '../support/headless.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -16,9 +18,11 @@ const env = { npm_config_registry: 'http://127.0.0.1:9/' }
 /** A home with the bundle in its headless profile. */
 async function install(home) {
   const tarball = await packProject(home)
-  const added = await dsh(['plugin', '--profile', 'headless', 'add', tarball], { home, env })
+  const add = () => dsh(['plugin', '--profile', 'headless', 'add', tarball], { home, env })
+  const added = await add()
   const folder = join(home, '.dsh', 'profiles', 'headless')
   return {
+    add,
     added,
     folder,
     patch: join(folder, 'cordis.patch.yml'),
@@ -112,11 +116,20 @@ test('what is removed leaves nothing: no layer, no file, no gate, and what was w
     const run = await runDsh({ home: home.path, script })
     expect(run).toMatchObject({ code: 0, stderr: '', told: [{ isError: false }] })
     const files = readdirSync(join(home.path, '.dsh'), { recursive: true, encoding: 'utf8' })
-    // A session's folder is named after the folder that the test works in. What pnpm leaves of a package is the link to its
-    // command, which leads nowhere; nothing of ours runs when a package is removed.
+    // A session's folder is named after the folder that the test works in. What pnpm leaves of a package, where it lays packages
+    // out flat, is the link to its command, which leads nowhere; nothing of ours runs when a package is removed.
     const left = files.filter(file => file.includes('bmpp') && !file.startsWith('sessions'))
-    expect(left.filter(file => file !== join('profiles', 'headless', 'node_modules', '.bin', 'dsh-bmpp'))).toEqual([])
-    for (const link of left) expect(existsSync(join(home.path, '.dsh', link))).toBe(false)
+    expect(left).toEqual([join('profiles', 'headless', 'node_modules', '.bin', 'dsh-bmpp')])
+    const link = join(home.path, '.dsh', left[0])
+    expect(existsSync(link)).toBe(false)
+    // As the page says: it takes the link away, and adding the package again puts it right.
+    const page = readPage('docs/DISTRIBUTION.md')
+    const command = page.blocks('sh').find(({ text }) => text.startsWith('rm '))?.text ?? ''
+    await bundle.add()
+    expect(existsSync(link)).toBe(true)
+    await bundle.remove()
+    execFileSync('sh', ['-c', command], { env: { DSH_HOME: join(home.path, '.dsh'), PATH: process.env.PATH } })
+    expect(readdirSync(join(bundle.folder, 'node_modules', '.bin'))).toEqual([])
   } finally {
     home.remove()
   }

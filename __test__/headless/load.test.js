@@ -80,15 +80,17 @@ describe('a configuration with problems ends the boot', () => {
         createRequiresSearch: 'yes',
       },
     })
+    // The row is named by the host, and each path once.
     expectRefused(run, [
-      'profil: UNKNOWN_KEY: `profil` is no key; did you mean `profile`?',
-      'nonsense: UNKNOWN_KEY: ',
-      'strict: AMBIGUOUS_MODE: ',
-      'mode: INVALID_ENUM: `mode` is one of off, audit, enforce, not "enforced"',
-      'serverNames: INVALID_LENGTH: ',
-      'mutatingTools.0: CONTRADICTION: "write_note"',
-      'searchTools.1: CONTRADICTION: "lookup"',
-      'createRequiresSearch: INVALID_TYPE: ',
+      `failed to apply loader entry bmpp (${inRoot('js', 'index.js')}): invalid config:\n`,
+      '  - UNKNOWN_KEY: `profil` is no key; did you mean `profile`? (at profil)\n',
+      '  - UNKNOWN_KEY: `nonsense` is no key (at nonsense)\n',
+      '  - AMBIGUOUS_MODE: `strict` does not exist: say `mode` (off, audit, enforce) and `profile` (compat, strict) (at strict)',
+      '  - INVALID_ENUM: `mode` is one of off, audit, enforce, not "enforced" (at mode)\n',
+      '  - INVALID_LENGTH: `serverNames` must name at least one (at serverNames)\n',
+      '  - CONTRADICTION: "write_note" in `mutatingTools` is in `readTools` too: ',
+      '  - CONTRADICTION: "lookup" in `searchTools` is not in `readTools`: ',
+      '  - INVALID_TYPE: `createRequiresSearch` takes true or false, not a string (at createRequiresSearch)\n',
     ])
   })
 

@@ -1,6 +1,6 @@
 // BMPP that is not installed: a row of an overlay names the entry of an unpacked package. The path may hold what paths hold.
 import { execFile } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -47,4 +47,20 @@ test.each([
   const run = await runDsh({ script, patches: [overlayOf(name())] })
   expect(run).toMatchObject({ code: 0, unused: [], mcpLog: [] })
   expect(run.told.map(({ text }) => cut(text))).toEqual(['CLASSIFICATION_REQUIRED'])
+})
+
+test('the one that `npm run overlay` writes loads it as it was told to', async () => {
+  // As a checkout has them: the script writes beside itself.
+  cpSync(inRoot('scripts'), join(folder, 'scripts'), { recursive: true })
+  const overlay = (...flags) =>
+    promisify(execFile)(process.execPath, [join(folder, 'scripts', 'overlay.mjs'), ...flags], { cwd: temp.path })
+  const { stdout, stderr } = await overlay('--mode', 'enforce', '--profile', 'strict', '--allow-unverified-harness')
+  const [file = '', , use = ''] = stdout.split('\n')
+  expect({ stderr, use }).toEqual({ stderr: '', use: `  dsh --profile headless --patch "${file}" "your task"` })
+  const config = { mode: 'enforce', profile: 'strict', allowUnverifiedHarness: true }
+  expect(readYaml(file)).toEqual([{ insert: [{ id: 'bmpp', name: join(folder, 'js', 'index.js'), config }] }])
+  const run = await runDsh({ script, patches: [file] })
+  expect(run).toMatchObject({ code: 0, unused: [], mcpLog: [] })
+  expect(run.told.map(({ text }) => cut(text))).toEqual(['CLASSIFICATION_REQUIRED'])
+  await expect(overlay('--mode', 'on')).rejects.toThrow('--mode is one of off, audit, enforce; not "on"')
 })

@@ -1,12 +1,24 @@
 // What ships, read and loaded as it is packed: complete, and without an import from the Harness. A file of ours that the Harness
 // loads from outside a profile cannot resolve its packages, and one inside would tie us to the copy it finds.
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectNode } from '../../scripts/lib/project.mjs'
+import { differences } from '../../scripts/lib/reproduce.mjs'
+import { packFolder } from '../../scripts/pack.mjs'
 import { packProject } from '../support/headless.js'
 import { nodesOf, treeOf } from '../support/syntax.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -15,9 +27,10 @@ const run = promisify(execFile)
 const temp = tempDir()
 const root = join(temp.path, 'alone', 'package')
 let files
+let tarball
 
 beforeAll(async () => {
-  const tarball = await packProject(temp.path)
+  tarball = await packProject(temp.path)
   mkdirSync(dirname(root))
   await run('tar', ['-xzf', tarball, '-C', dirname(root)])
   files = readdirSync(root, { recursive: true, withFileTypes: true })
@@ -68,13 +81,13 @@ describe('the packed files', () => {
   test('are the plugin, its addon, its types and its row, and nothing of the workshop', () => {
     expect(files).toEqual(
       expect.arrayContaining([
-        ...['package.json', 'LICENSE', 'README.md', 'cordis.patch.yml'],
+        ...['package.json', 'LICENSE', 'README.md', 'THIRD-PARTY-LICENSES.txt', 'cordis.patch.yml'],
         ...['types/js/index.d.ts', 'js/index.js'],
       ]),
     )
     expect(files.filter(file => file.endsWith('.node')).length).toBeGreaterThan(0)
     const expected =
-      /^(js\/[\w/-]+\.js|types\/[\w/-]+\.d\.ts|dsh-bmpp\.[\w-]+\.node|cordis\.patch\.yml|package\.json|LICENSE|README\.md)$/
+      /^(js\/[\w/-]+\.js|types\/[\w/-]+\.d\.ts|dsh-bmpp\.[\w-]+\.node|cordis\.patch\.yml|package\.json|LICENSE|THIRD-PARTY-LICENSES\.txt|README\.md)$/
     expect(files.filter(file => !expected.test(file))).toEqual([])
   })
 
@@ -123,11 +136,46 @@ test('every entry that package.json exports is there, with its types, and loads'
   }
 })
 
-test('the tarball is the same file when it is packed again', async () => {
-  const digests = []
-  for (const name of ['one', 'two'])
-    digests.push(readFileSync(await packProject(join(temp.path, name))).toString('base64'))
-  expect(digests[0]).toBe(digests[1])
+test('the tarball is the same file when it is packed again, and when others pack it who may read other files', async () => {
+  const again = await packProject(join(temp.path, 'again'))
+  // Other modes and other times than a checkout has.
+  const copy = join(temp.path, 'copy')
+  cpSync(root, copy, { recursive: true })
+  for (const file of files) chmodSync(join(copy, file), file.endsWith('.js') ? 0o700 : 0o600)
+  const others = await packFolder(copy, join(temp.path, 'others'))
+  expect(differences(tarball, again)).toEqual([])
+  expect(differences(tarball, others)).toEqual([])
+  expect(readFileSync(others).equals(readFileSync(tarball))).toBe(true)
+})
+
+test('what two tarballs differ in is said', async () => {
+  const copy = join(temp.path, 'changed')
+  cpSync(root, copy, { recursive: true })
+  writeFileSync(join(copy, 'LICENSE'), 'mine')
+  writeFileSync(join(copy, 'js', 'new.js'), '')
+  rmSync(join(copy, 'js', 'seal.js'))
+  const changed = await packFolder(copy, join(temp.path, 'changed-packed'))
+  expect(differences(tarball, changed).toSorted()).toEqual([
+    'package/LICENSE has another content.',
+    'package/js/new.js is in the second alone.',
+    'package/js/seal.js is in the first alone.',
+  ])
+})
+
+test('the types are those of what is exported, with all that they refer to and nothing else', () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const reached = new Set(Object.values(exports).flatMap(({ types }) => types?.replace('./', '') ?? []))
+  for (const file of reached) {
+    const text = readFileSync(join(root, file), 'utf8')
+    for (const [, path] of text.matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g)) {
+      reached.add(join(dirname(file), path.replace(/\.js$/, '').concat('.d.ts')))
+    }
+  }
+  expect(files.filter(file => file.startsWith('types/')).toSorted()).toEqual([...reached].toSorted())
+})
+
+test('the tarball is smaller than 1 MB', () => {
+  expect(statSync(tarball).size).toBeLessThan(1_000_000)
 })
 
 test('the entry loads where there is nothing but the packed files, reads a configuration, and imports no more than they hold', async () => {

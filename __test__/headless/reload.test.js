@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inRoot } from '../../scripts/lib/project.mjs'
-import { outside, playDsh, supportPlugin, UNVERIFIED } from '../support/dsh-gate.js'
+import { playDsh, supportPlugin, UNVERIFIED } from '../support/dsh-gate.js'
 import { call } from '../support/gate.js'
 import { withTempDir } from '../support/temp-dir.js'
 
@@ -35,6 +35,10 @@ const playEdited = (edits, conversation) =>
     return playDsh({ home, config: null, plugins, conversation })
   })
 
+/** An edit may be heard more than once: the editor repeats it, and each is a reload. */
+const reloads = run => run.notices.filter(line => RELOADED.test(line))
+/** What else was said. */
+const besides = run => run.notices.filter(line => line !== UNVERIFIED && !RELOADED.test(line))
 const written = run => run.verdicts.filter(line => line.startsWith('write_note'))
 
 test('a new configuration is in force from the edit on, in the middle of the turn, and the turn begins again', async () => {
@@ -44,7 +48,9 @@ test('a new configuration is in force from the edit on, in the middle of the tur
   )
   expect(run).toMatchObject({ code: 0, unused: [] })
   expect(written(run)).toEqual(['write_note CLASSIFICATION_REQUIRED denied', 'write_note ALLOW_CREATE allowed'])
-  expect(run.notices).toEqual([UNVERIFIED, expect.stringMatching(RELOADED), ...(outside ? [UNVERIFIED] : [])])
+  expect(run.notices[0]).toBe(UNVERIFIED)
+  expect(reloads(run).length).toBeGreaterThan(0)
+  expect(besides(run)).toEqual([])
 })
 
 test('a lookup that is under way when the gate is exchanged is worth nothing to the new one', async () => {
@@ -54,8 +60,8 @@ test('a lookup that is under way when the gate is exchanged is worth nothing to 
   )
   expect(run.reached).toEqual(['search_notes'])
   expect(run.verdicts.at(-1)).toBe('edit_note MEMORY_LOOKUP_REQUIRED denied')
-  expect(run.notices.slice(outside ? 3 : 2)).toEqual([
-    'the gate was unloaded while a memory call was under way; governed writes are denied in enforce, all else goes on',
+  expect(besides(run)).toEqual([
+    'the gate was unloaded while a memory call was under way; a governed write is told POLICY_RELOADING in enforce, all else goes on',
     expect.stringMatching(/^a call of mcp__basic-memory__search_notes ran that was never judged: /),
   ])
 })
@@ -67,11 +73,25 @@ test.each([
   const run = await playEdited([{ ...change, during: call.write[0] }], [[[call.simple], [call.write]]])
   expect(run.code).toBe(0)
   expect(run.reached).toEqual([])
-  expect(run.answers.at(-1)).toBe('POLICY_INTERNAL_ERROR')
+  expect(run.answers.at(-1)).toBe('POLICY_RELOADING')
   // On a machine that is busy the end may come before the last record is stored, which is said after it.
   expect(run.notices).toContainEqual(
     expect.stringMatching(/^the gate was unloaded while a memory call was under way; /),
   )
+})
+
+test('a model that does as it is told after a reload has written one step later', async () => {
+  const run = await playEdited(
+    [{ text: row({ createRequiresSearch: false }), until: 'reloaded', during: call.write[0] }],
+    [[[call.simple], [call.write], [call.simple], [call.write]]],
+  )
+  expect(run.code).toBe(0)
+  const [, refused, , repeated] = run.told
+  expect(refused.text).toMatch(
+    /^Error: POLICY_RELOADING: .* Call bmpp__classify again .* then repeat this call in a later message\.$/,
+  )
+  expect(repeated.isError).toBe(false)
+  expect(run.reached).toEqual(['write_note'])
 })
 
 test('a configuration that is refused leaves the old one in force', async () => {
@@ -84,7 +104,7 @@ test('a configuration that is refused leaves the old one in force', async () => 
     'write_note CLASSIFICATION_REQUIRED denied',
     'write_note CREATE_REQUIRES_SEARCH denied',
   ])
-  expect(run.notices.filter(line => RELOADED.test(line))).toHaveLength(1)
+  expect(reloads(run).length).toBeGreaterThan(0)
 })
 
 test('a layer that is no YAML changes nothing, and the next good one is taken', async () => {
@@ -99,7 +119,7 @@ test('a layer that is no YAML changes nothing, and the next good one is taken', 
     'write_note ALLOW_SIMPLE allowed',
     'edit_note CLASSIFICATION_REQUIRED overridden',
   ])
-  expect(run.notices.filter(line => RELOADED.test(line))).toHaveLength(1)
+  expect(reloads(run).length).toBeGreaterThan(0)
 })
 
 test('a row that is disabled unloads its gate, and the same row enabled again loads it', async () => {

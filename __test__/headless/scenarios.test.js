@@ -1,6 +1,7 @@
 // The README's scenarios on the real `dsh`, one turn each, in one run for each mode; and what the end of a turn takes away.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { scenarios } from '../../demo/scenarios.mjs'
+import { loadAddon } from '../../js/native.js'
 import { playDsh } from '../support/dsh-gate.js'
 import { call } from '../support/gate.js'
 
@@ -33,6 +34,16 @@ describe.each([
     expect(run.decisions.map(({ turn }) => turn)).toEqual(
       scenarios.flatMap(({ messages }, index) => messages.flat().map(() => index + 1)),
     )
+  })
+
+  test('the model is shown the lesson, which is all that it learns from in audit', () => {
+    const { name, description } = loadAddon().controlTool()
+    for (const { tools } of run.requests) {
+      const shown = tools.filter(tool => tool.function.name === name).map(tool => tool.function)
+      expect(shown).toMatchObject([
+        { description, parameters: { properties: { task: { enum: ['simple', 'complex'] } }, required: ['task'] } },
+      ])
+    }
   })
 
   test('the model is told the code of what was denied, and reads the tool of all else', () => {

@@ -118,8 +118,12 @@ test('put on the list of writes it is a write like any other', async () => {
 })
 
 test('a server that is not there leaves no tools, and no gate is in the way of anything', async () => {
-  const run = await playDsh({ mcp: 'none', conversation: [[[call.bash], [call.search], [call.write]]] })
+  const run = await playDsh({ mcp: 'none', conversation: [[[call.bash], [call.search], [call.write]], [[call.bash]]] })
   expect(run.code).toBe(0)
   expect(run.answers[1]).toBe('Error: unknown tool "mcp__basic-memory__search_notes"')
   expect(run.answers[2]).toBe('CLASSIFICATION_REQUIRED')
+  expect(run.notices).toEqual([
+    UNVERIFIED,
+    'no tool of "basic-memory" is there at the end of the first turn: the memory server is down, or runs under a name that is not in serverNames; dsh-bmpp doctor compares the names',
+  ])
 })

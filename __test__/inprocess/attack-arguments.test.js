@@ -211,7 +211,8 @@ describe('an execution that is fixed early', () => {
           expect(args).toEqual(note)
         }
         // It is the other plugin's doing, and not told as a fault of ours, but where a getter throws at us.
-        if (!what.endsWith('throws')) expect(gate.stderr).toEqual([])
+        const told = gate.stderr.filter(line => !line.includes('was dispatched again'))
+        if (!what.endsWith('throws')) expect(told).toEqual([])
       }
     }
   })

@@ -59,9 +59,14 @@ describe('a wrapper goes on after the refusal, with the guards skipped', () => {
       return next()
     },
   }
-  describe.each(placements)('$place', placement => {
+  /** Where the framework does not let us be asked at the body, the execution is made one that the host cannot run. */
+  const frameworks = { 'asked at the body': undefined, 'not asked at the body': { bodies: () => false } }
+  const everywhere = Object.entries(frameworks).flatMap(([asked, parts]) =>
+    placements.map(placement => ({ ...placement, place: `${placement.place}, ${asked}`, parts })),
+  )
+  describe.each(everywhere)('$place', ({ parts, ...placement }) => {
     test.each(Object.entries(wrappers))('and %s: the body is not reached', async (_what, wrapper) => {
-      const gate = await bootBeside({ 'tools/execute': wrapper }, placement)
+      const gate = await bootBeside({ 'tools/execute': wrapper }, placement, { parts })
       gate.ctx.on('tools/pre-execute', skipGuards, { prepend: true })
       await gate.turn([[call.write]])
       expect(written(gate)).toEqual([])

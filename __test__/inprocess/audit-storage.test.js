@@ -18,7 +18,8 @@ const storageIn = home => [
 ]
 /** No sink is given, so the plugin makes its own. */
 const parts = { sink: undefined }
-const stored = report => vi.waitFor(() => expect(report().audit).toMatchObject({ state: 'open', waiting: 0 }))
+const stored = report =>
+  vi.waitFor(() => expect(report().audit).toMatchObject({ state: 'open', waiting: 0 }), { timeout: 20_000 })
 
 test.each(['ahead', 'behind'])('storage that is active %s of the gate gets every record', async where => {
   await withTempDir(async home => {

@@ -50,7 +50,7 @@ describe('a guard that denies', () => {
     overwriteRequiresRead: {
       calls: [overwrite()],
       code: 'OVERWRITE_REQUIRES_READ',
-      next: `${memory('read_note')} with "output_format":"json"`,
+      next: `${memory('read_note')} with the note's path`,
     },
     projectGuard: {
       calls: [read('Alpha', { project: 'main' }), write()],
@@ -78,7 +78,7 @@ describe('a guard that denies', () => {
       calls: [write({ title: '[test-fixture] row' })],
       code: 'TEST_FIXTURE_LABEL_IN_PROJECT',
       argument: 'title',
-      next: 'a directory meant for fixtures',
+      next: 'without the label, or, where it is a fixture, in the folder tests/.',
     },
   }
 

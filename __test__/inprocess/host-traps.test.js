@@ -124,10 +124,10 @@ describe('calls that skip stages', () => {
     expect(gate.verdicts().slice(1)).toEqual(['schema_infer ALLOW_READ_ONLY allowed', 'man ALLOW_READ_ONLY allowed'])
   })
 
-  test('a search tool that is not there is no recall: every lookup failed', async () => {
+  test('a search tool that is not there is no recall, and none that failed: no body was reached', async () => {
     const gate = await bootGate({ config: { searchTools: ['grep', 'search_notes'] } })
     await gate.turn([[call.complex], [[memory('grep'), {}]], [call.write]])
-    expect(gate.verdicts().at(-1)).toBe('write_note MEMORY_LOOKUP_FAILED denied')
+    expect(gate.verdicts().at(-1)).toBe('write_note CREATE_REQUIRES_SEARCH denied')
   })
 
   test('a tool of the namespace that is nowhere is denied as unknown, before the host can say so', async () => {

@@ -16,7 +16,7 @@ const program = `
   const operator = new Operator(undefined)
   await once(process.stdin, 'data')
   for (const kind of ['one', 'two', 'three']) {
-    operator.notice(kind, kind)
+    operator.notice({ kind, text: kind })
     for (let turn = 0; turn < 5; turn++) await later()
   }
   process.stdout.write(String(operator.notices))

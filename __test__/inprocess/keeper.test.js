@@ -35,7 +35,7 @@ test('no write passes while the gate is exchanged, and the operator is told how 
   const next = { ...gate.config, createRequiresSearch: false }
   const results = await callingDuring(gate, agent, call.write, edit(gate, next))
   expect(gate.reached()).toEqual([])
-  expect(texts(results)).toEqual(new Set(['CLASSIFICATION_REQUIRED', 'POLICY_INTERNAL_ERROR']))
+  expect(texts(results)).toEqual(new Set(['CLASSIFICATION_REQUIRED', 'POLICY_RELOADING']))
   expect(gate.reports).toHaveLength(2)
   const [notice] = gate.report().notices
   const denied = Number(
@@ -108,8 +108,9 @@ describe('a gate that cannot be put up again', () => {
   test('leaves the door shut', async () => {
     const gate = await failing()
     const agent = await gate.turn([[call.write, call.read, call.bash]])
-    expect(gate.answers(agent)[0]).toBe('POLICY_INTERNAL_ERROR')
+    expect(gate.answers(agent)[0]).toBe('POLICY_NOT_LOADED')
     expect(gate.reached()).toEqual(['read_note', 'bash'])
+    expect(gate.stderr.at(-1)).toMatch(/^dsh-bmpp: the gate could not be put up again .* POLICY_NOT_LOADED\n$/)
   })
 
   test('until the row goes, or its next configuration is good', async () => {
@@ -122,6 +123,7 @@ describe('a gate that cannot be put up again', () => {
     await edit(mended, { ...mended.config, allowUnverifiedHarness: true })
     await mended.fibers[0].await()
     await mended.turn([[call.write], [call.simple], [writeOf('Two')]])
+    expect(mended.stderr.filter(line => line.includes('POLICY_NOT_LOADED'))).toHaveLength(1)
     expect(mended.verdicts().filter(line => line.startsWith('write_note'))).toEqual([
       'write_note CLASSIFICATION_REQUIRED denied',
       'write_note ALLOW_SIMPLE allowed',

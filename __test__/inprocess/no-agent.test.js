@@ -104,7 +104,7 @@ describe('an agent that does not see the control tool', () => {
     await lift()
     await gate.turn([[call.write], [call.simple], [call.write]], agent)
     expect(gate.told(agent)[0].text).toContain('is not available to this agent')
-    expect(gate.told(agent)[1].text).toContain(`Call ${CLASSIFY}`)
+    expect(gate.told(agent)[1].text).toContain(`call ${CLASSIFY} with`)
     expect(writes(gate, agent)).toEqual([
       'write_note CLASSIFICATION_REQUIRED denied',
       'write_note CLASSIFICATION_REQUIRED denied',
@@ -163,7 +163,7 @@ describe('an agent that does not see the control tool', () => {
       const gate = await bootGate()
       await gate.turn([[call.write]], await openHidden(gate))
       const other = await gate.turn([[call.write], [call.simple], [call.write]])
-      expect(gate.told(other)[0].text).toContain('Call bmpp__classify')
+      expect(gate.told(other)[0].text).toContain('call bmpp__classify with')
       expect(writes(gate, other)).toEqual([
         'write_note CLASSIFICATION_REQUIRED denied',
         'write_note ALLOW_SIMPLE allowed',

@@ -5,7 +5,7 @@ import { answer, bootGate, CLASSIFY, call, memory, NOTHING } from '../support/ga
 const HIDDEN = /^CONTROL_HIDDEN: an agent that writes memory does not see bmpp__classify, as its tools are filtered: /
 const SHADOWED = /^CONTROL_HIDDEN: an agent that writes memory sees another tool under the name bmpp__classify: /
 const MISSING =
-  'no tool of "basic-memory" is there at the end of the first turn: the memory server is down, or runs under a name that is not in serverNames'
+  'no tool of "basic-memory" is there at the end of the first turn: the memory server is down, or runs under a name that is not in serverNames; dsh-bmpp doctor compares the names'
 
 describe('an agent that does not see the control tool', () => {
   const filtered = gate => gate.open({ setup: ctx => void ctx.get('tools').restrict({ deny: [CLASSIFY] }) })
@@ -63,6 +63,12 @@ describe('a memory server', () => {
     await gate.turn([[call.bash]], agent)
     await gate.turn([[call.bash]])
     expect(gate.stderr).toEqual([`dsh-bmpp: ${MISSING}\n`])
+  })
+
+  test('of two, of which one is not there, is told of by its name', async () => {
+    const gate = await bootGate({ config: { serverNames: ['basic-memory', 'archive', 'basic-memory__old'] } })
+    await gate.turn([[call.bash]])
+    expect(gate.report().notices).toEqual([MISSING.replace('"basic-memory"', '"archive", "basic-memory__old"')])
   })
 
   test('that comes before the turn has ended is there', async () => {

@@ -1,10 +1,10 @@
 /** The command dsh-bmpp on trails that are made up: what it prints, what it exits with, and its manners. */
-import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../js/cli/main.js'
 import { Terminal } from '../../js/cli/terminal.js'
-import { hosts, inRoot } from '../../scripts/lib/project.mjs'
+import { inRoot } from '../../scripts/lib/project.mjs'
 import { perRecordHome, singleHome } from '../support/generate-trail.js'
 import { tempDir, withTempDir } from '../support/temp-dir.js'
 import { command } from '../support/trail.js'
@@ -60,6 +60,68 @@ describe('help and usage', () => {
     const { code, err } = await said(args)
     expect(code).toBeGreaterThanOrEqual(2)
     expect(err).toContain(sentence)
+  })
+})
+
+describe('started in the wrong way', () => {
+  /** Runs the command as a process of its own, with nothing on its standard input. */
+  const started = (args, env) => command(args, { home: home.path, ...(env ? { env } : {}) })
+  const nowhere = join(home.path, 'no', 'such')
+  const file = inRoot('package.json')
+
+  test.each([
+    ['an unknown command', ['nonsense'], 2, /^dsh-bmpp: there is no command "nonsense"\nSee dsh-bmpp --help\n$/],
+    ['a typo', ['doctr'], 2, /there is no command "doctr"; did you mean doctor\?/],
+    ['an option in place of a command', ['--nonsense'], 2, /there is no command "--nonsense"/],
+    ['a name that every object has', ['constructor'], 2, /there is no command "constructor"/],
+    [
+      'an unknown option',
+      ['report', '--bogus'],
+      2,
+      /^dsh-bmpp report: Unknown option '--bogus'.*\nSee dsh-bmpp report --help\n$/,
+    ],
+    ['an argument that no command takes', ['verify', 'x'], 2, /Unexpected argument 'x'/],
+    ['an option without its value', ['report', '--home'], 2, /argument missing/],
+    ['an empty home', ['report', '--home', ''], 2, /--home takes a folder, not an empty text/],
+    ...['audit', 'report', 'verify', 'doctor'].map(name => [
+      `${name} of a home that is not there`,
+      [name, '--home', nowhere],
+      3,
+      new RegExp(`^dsh-bmpp ${name}: --home: ${nowhere} is not there\\n$`),
+    ]),
+    ['prune of a home that is not there', ['prune', '--keep', '1', '--home', nowhere], 3, /is not there/],
+    ['storages that are a file', ['verify', '--storages', file], 3, /--storages: .*package\.json is no folder/],
+    [
+      'a page where no folder is',
+      ['report', '--html', join(nowhere, 'x.html')],
+      3,
+      /x\.html: there is no such file or folder/,
+    ],
+    ['a page where a folder is', ['report', '--html', home.path], 3, /: it is a folder/],
+    ['a configuration that is not there', ['check', '--config', nowhere], 3, /such: there is no such file or folder/],
+    ['a configuration that is no JSON', ['check', '--config', '{"mode":'], 2, /takes a JSON object/],
+    ['events that are not there', ['check', '--events', nowhere], 3, /there is no such file or folder/],
+    ['a word that is none', ['explain', 'CREATE_REQUIRES_SERCH'], 1, /did you mean CREATE_REQUIRES_SEARCH\?/],
+    ['a word like no other', ['explain', 'FOO'], 1, /^FOO: no word of this version; dsh-bmpp explain --list/],
+  ])('%s', (_, args, expected, sentence) => {
+    const { code, stdout, stderr } = started(args)
+    expect([code, stderr]).toEqual([expected, expect.stringMatching(sentence)])
+    expect(stdout).toBe('')
+    expect(stderr).not.toMatch(/\n {4}at |ENO|EIS/)
+  })
+
+  test.each(['audit', 'report', 'verify', 'check', 'explain', 'prune'])('%s without the addon', name => {
+    const args = { explain: ['--list'], prune: ['--keep', '1'] }[name] ?? []
+    const { code, stdout, stderr } = started([name, ...args], { DSH_BMPP_NATIVE: '/nowhere.node' })
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toMatch(/cannot load its native addon \(.*Looked for \/nowhere\.node.*or unset it\.\n$/)
+  })
+
+  test('a home in which nothing was recorded is no error, and said', async () => {
+    await withTempDir(dir => {
+      const { code, stderr } = command(['verify'], { home: dir })
+      expect([code, stderr]).toEqual([0, expect.stringContaining('no trail in')])
+    })
   })
 })
 
@@ -334,96 +396,6 @@ describe('prune', () => {
         err: expect.stringContaining(`process ${process.pid} may have the trail open`),
       })
       expect((await said(['prune', '--keep', '0', '--force', '--storages', dir])).code).toBe(0)
-    })
-  })
-})
-
-describe('doctor', () => {
-  const dsh = join(hosts.dsh, 'node_modules', '@deepseek-ai')
-  /** A home as a boot leaves it, with a profile of these layers. */
-  const withHome = (layers, use) =>
-    withTempDir(dir => {
-      const root = join(dir, '.dsh')
-      mkdirSync(join(root, 'profiles', 'node_modules', '@deepseek-ai'), { recursive: true })
-      mkdirSync(join(root, 'profiles', 'p'), { recursive: true })
-      const from = readFileSync(join(dsh, 'dsh', 'package.json'), 'utf8')
-      expect(JSON.parse(from).name).toBe('@deepseek-ai/dsh')
-      symlinkSync(join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
-      const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
-      symlinkSync(layers.boot ?? boot, join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh-app-boot'))
-      writeFileSync(join(root, 'profiles', 'p', 'package.json'), JSON.stringify({ dsh: { profile: { bundles: [] } } }))
-      if (layers.profile) writeFileSync(join(root, 'profiles', 'p', 'cordis.patch.yml'), layers.profile)
-      if (layers.home) writeFileSync(join(root, 'cordis.patch.yml'), layers.home)
-      return use(async (...args) => {
-        const result = await said(['doctor', '--json', '--home', root, ...args])
-        return { ...result, findings: JSON.parse(result.out) }
-      })
-    })
-  const row = 'config: {mode: enforce, allowUnverifiedHarness: true}'
-  const insert = `- insert:\n    - id: bmpp\n      name: dsh-bmpp\n      ${row}\n`
-  const server = name =>
-    `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: ${name}, command: !!js "env.BM", args: [basic-memory, mcp]}\n`
-  const storage = "    - {id: storage-domain, name: '@deepseek-ai/dsh-storage-domain', config: {backend: json}}\n"
-  const text = findings => findings.map(({ level, what }) => `${level}: ${what}`).join('\n')
-
-  test('a profile in order is well but for the unverified host', async () => {
-    await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
-      const { code, findings } = await doctor()
-      expect(code).toBe(4)
-      expect(text(findings)).toContain('ok: profile p: mode enforce, profile compat, from profiles/p/cordis.patch.yml')
-      expect(text(findings)).toMatch(/warning: Harness \(the last that booted this home\): host version 0\.1\.0-rc\.8/)
-      expect(findings.filter(({ level }) => level === 'error')).toEqual([])
-    })
-  })
-
-  test.each([
-    [
-      'a server under another name',
-      { profile: insert + server('notes') + storage },
-      1,
-      'the memory server "notes" is not governed',
-    ],
-    [
-      'no server of the name',
-      { profile: `${insert}${server('x').replace('basic-memory, ', '')}` },
-      4,
-      'no MCP server is called basic-memory',
-    ],
-    [
-      'a row that a later layer disables',
-      { profile: insert, home: '- id: bmpp\n  disabled: true\n' },
-      4,
-      'has the row bmpp disabled',
-    ],
-    [
-      'a row that a later layer breaks',
-      { profile: insert, home: '- id: bmpp\n  config: {mod: audit}\n' },
-      1,
-      'UNKNOWN_KEY',
-    ],
-    ['no storage', { profile: insert + server('basic-memory') }, 4, 'has no storage'],
-    ['no row at all', { profile: '[]' }, 1, 'no profile loads dsh-bmpp'],
-    ['layers that are no YAML', { profile: '- {' }, 1, 'its layers cannot be read'],
-  ])('%s', async (_, layers, expected, sentence) => {
-    await withHome(layers, async doctor => {
-      const { code, findings } = await doctor()
-      expect(text(findings)).toContain(sentence)
-      expect(code).toBe(expected)
-    })
-  })
-
-  test('a trail that contradicts itself is an error', async () => {
-    await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
-      await withTempDir(async dir => {
-        const whole = readFileSync(join(storages, 'bmpp_audit.json'), 'utf8')
-        writeFileSync(
-          join(dir, 'bmpp_audit.json'),
-          whole.replace('\\"decision\\":\\"deny\\"', '\\"decision\\":\\"allow\\"'),
-        )
-        const { code, findings } = await doctor('--storages', dir)
-        expect(code).toBe(1)
-        expect(text(findings)).toContain('error: trail: 1 records do not follow')
-      })
     })
   })
 })

@@ -102,6 +102,8 @@ describe('a load', () => {
       'guard',
       'on tools/pre-execute, in front',
       'on tools/execute',
+      // To see whether this context lets a body be followed, which it does not.
+      'on internal/dispatch',
       'on tools/result',
       'on session/event',
       'on session/created',

@@ -21,7 +21,7 @@ function spoken(logger) {
 describe('a notice', () => {
   test('goes to standard error, to the logger as a warning, and into the report', () => {
     const { operator, lines, logged } = spoken()
-    operator.notice('kind', 'something happened')
+    operator.notice({ kind: 'kind', text: 'something happened' })
     expect(lines).toEqual(['dsh-bmpp: something happened\n'])
     expect(logged).toEqual(['warn: dsh-bmpp: something happened'])
     expect(operator.notices).toEqual(['something happened'])
@@ -31,36 +31,36 @@ describe('a notice', () => {
     const { operator, lines, clock } = spoken()
     for (const at of [0, 1, 30_000, 59_999]) {
       clock.now = at
-      operator.notice('kind', `at ${at}`)
+      operator.notice({ kind: 'kind', text: `at ${at}` })
     }
     expect(lines).toEqual(['dsh-bmpp: at 0\n'])
     clock.now = 60_000
-    operator.notice('kind', 'at 60000')
+    operator.notice({ kind: 'kind', text: 'at 60000' })
     expect(lines[1]).toBe('dsh-bmpp: at 60000 (and 3 more of the kind since the last line)\n')
     // The minute begins anew, and so does the number.
     clock.now = 119_999
-    operator.notice('kind', 'at 119999')
+    operator.notice({ kind: 'kind', text: 'at 119999' })
     clock.now = 120_000
-    operator.notice('kind', 'at 120000')
+    operator.notice({ kind: 'kind', text: 'at 120000' })
     expect(lines).toHaveLength(3)
     expect(lines[2]).toBe('dsh-bmpp: at 120000 (and 1 more of the kind since the last line)\n')
     clock.now = 200_000
-    operator.notice('kind', 'alone')
+    operator.notice({ kind: 'kind', text: 'alone' })
     expect(lines[3]).toBe('dsh-bmpp: alone\n')
   })
 
   test('of another kind is said at once', () => {
     const { operator, lines } = spoken()
-    operator.notice('one', 'first')
-    operator.notice('two', 'second')
+    operator.notice({ kind: 'one', text: 'first' })
+    operator.notice({ kind: 'two', text: 'second' })
     expect(lines).toHaveLength(2)
   })
 
   test('stands once in the report, whatever is said later of its kind', () => {
     const { operator, clock } = spoken()
-    operator.notice('kind', 'first')
+    operator.notice({ kind: 'kind', text: 'first' })
     clock.now = 100_000
-    operator.notice('kind', 'later')
+    operator.notice({ kind: 'kind', text: 'later' })
     expect(operator.notices).toEqual(['first'])
   })
 
@@ -77,7 +77,7 @@ describe('a notice', () => {
     ['a logger without the level', {}],
   ])('is said with %s', (_what, logger) => {
     const lines = []
-    new Operator(logger, line => void lines.push(line)).notice('kind', 'text')
+    new Operator(logger, line => void lines.push(line)).notice({ kind: 'kind', text: 'text' })
     expect(lines).toHaveLength(1)
   })
 
@@ -86,7 +86,7 @@ describe('a notice', () => {
     const operator = new Operator({ warn }, () => {
       throw new Error('EPIPE')
     })
-    operator.notice('kind', 'text')
+    operator.notice({ kind: 'kind', text: 'text' })
     expect(warn).toHaveBeenCalledOnce()
     expect(operator.notices).toEqual(['text'])
   })
@@ -94,7 +94,7 @@ describe('a notice', () => {
   test('goes to the process’s standard error where nobody says otherwise', () => {
     const error = vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
     const output = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
-    new Operator(undefined).notice('kind', 'text')
+    new Operator(undefined).notice({ kind: 'kind', text: 'text' })
     const said = [error.mock.calls.map(([line]) => line), output.mock.calls.length]
     vi.restoreAllMocks()
     expect(said).toEqual([['dsh-bmpp: text\n'], 0])

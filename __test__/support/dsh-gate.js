@@ -52,6 +52,13 @@ export const noticesOf = stderr =>
     .map(line => line.replace(/^dsh-bmpp: /, ''))
 
 /**
+ * What is said where the host lets go of its storage before the last record of a run is in it, as 0.1.0-rc.8 can on a busy
+ * machine. Tests of the trail look at standard error itself.
+ */
+export const LATE =
+  /^the audit storage refuses records \(closed\): |^\d+ audit records? could not be stored before the end/
+
+/**
  * @param {object} options those of `runDsh`, and:
  * @param {[string, any, string?][][][]} [options.conversation] instead of `script`; each turn closes with a text of the model
  * @param {'audit' | 'enforce' | 'off'} [options.mode]
@@ -102,6 +109,6 @@ async function play(
     answers: run.told.map(({ text }) => cut(text)),
     reached: run.mcpLog.filter(({ at }) => at === 'start').map(({ tool }) => tool),
     // Of a host inside the range nothing is said: put in its place, so that what follows is at the same place on every host.
-    notices: [...(outside ? [] : [UNVERIFIED]), ...noticesOf(run.stderr)],
+    notices: [...(outside ? [] : [UNVERIFIED]), ...noticesOf(run.stderr).filter(line => !LATE.test(line))],
   }
 }

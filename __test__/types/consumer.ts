@@ -6,7 +6,7 @@ import { ConfigError, createPolicy, type Judgement, type Settlement } from 'dsh-
 // The type and the schema go by one name.
 const row: Config = { mode: 'enforce', profile: 'strict', serverNames: ['bm'] }
 const schema = Config['~standard'].validate(row)
-if (schema.issues) for (const { message, path } of schema.issues) console.error(path.join('.'), message)
+if (schema.issues) for (const { message, path } of schema.issues) console.error(path?.join('.'), message)
 
 const load: (ctx: Parameters<typeof apply>[0]) => LoadReport = ctx => apply(ctx, row)
 export const plugin: { name: string; inject: string[]; apply: typeof load } = { name, inject, apply: load }

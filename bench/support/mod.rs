@@ -1,5 +1,4 @@
 //! A policy, and the calls that benchmarks and counts play on it.
-#![allow(dead_code, reason = "each target uses a part")]
 
 use dsh_bmpp::argument::given::Arguments;
 use dsh_bmpp::config::Config;

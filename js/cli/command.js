@@ -1,7 +1,7 @@
 /**
  * What the commands share: options, exit codes, the addon.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { loadAddon } from '../native.js'
 import { dshHome, storagesOf } from './home.js'
@@ -79,10 +79,77 @@ export function parse(argv, options, positionals = false) {
 }
 
 /**
+ * The home that the options name. One that is given must be there: an answer of another place would be a wrong one.
+ * @param {{ home?: string }} values
+ */
+export function homeFrom({ home }) {
+  if (home !== undefined) checkFolder('home', dshHome(home), home)
+  return dshHome(home)
+}
+
+/**
  * The folder of storages that the options name.
  * @param {{ home?: string, storages?: string }} values
  */
-export const storagesFrom = ({ home, storages }) => storages ?? storagesOf(dshHome(home))
+export function storagesFrom({ home, storages }) {
+  if (storages === undefined) return storagesOf(homeFrom({ home }))
+  checkFolder('storages', storages, storages)
+  return storages
+}
+
+/** @param {string} option @param {string} folder @param {string} given */
+function checkFolder(option, folder, given) {
+  if (given.trim() === '') throw new Failure(`--${option} takes a folder, not an empty text`)
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return
+  throw new Failure(`--${option}: ${folder} ${found === undefined ? 'is not there' : 'is no folder'}`, EXIT.unreadable)
+}
+
+/** What the file system's own words mean, where they are met most. @type {Record<string, string>} */
+const TROUBLE = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a part of the path is no folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOSPC: 'no space is left',
+  EROFS: 'the file system is read-only',
+}
+
+/** Why a command ended, in a sentence. @param {unknown} error */
+export function messageOf(error) {
+  if (!(error instanceof Error)) return String(error)
+  const { code, path } = /** @type {NodeJS.ErrnoException} */ (error)
+  const trouble = code === undefined ? undefined : TROUBLE[code]
+  return path === undefined || trouble === undefined ? error.message : `${path}: ${trouble}`
+}
+
+/**
+ * The word that a typo was probably meant to be: at most a third of it wrong, and case aside.
+ * @param {string} given
+ * @param {readonly string[]} words
+ */
+export function nearest(given, words) {
+  if (given.length > 64) return undefined
+  const [best] = words
+    .map(word => ({ word, wrong: distance(given.toLowerCase(), word.toLowerCase()) }))
+    .filter(({ word, wrong }) => wrong <= Math.max(1, word.length / 3))
+    .sort((a, b) => a.wrong - b.wrong)
+  return best?.word
+}
+
+/** Levenshtein's distance. @param {string} a @param {string} b */
+function distance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, from] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, to] of [...b].entries()) {
+      next.push(Math.min((row[j] ?? 0) + Number(from !== to), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
 
 /**
  * The filter that the options ask for.

@@ -1,7 +1,7 @@
 /**
  * `dsh-bmpp explain`: what a word of the trail means.
  */
-import { addon, EXIT, Failure, parse } from './command.js'
+import { addon, EXIT, Failure, nearest, parse } from './command.js'
 import { shown, wrap } from './terminal.js'
 
 /** @type {import('./command.js').Command} */
@@ -32,7 +32,9 @@ Exit codes: 0 · 1 an unknown word · 2 wrong usage
       const found = native.explainCode(name)
       if (found === null) {
         unknown = true
-        terminal.error(`${shown(name)}: no word of this version; dsh-bmpp explain --list names them all\n`)
+        const meant = nearest(name.replaceAll(/[- ]/g, '_'), native.explainedCodes())
+        const hint = meant === undefined ? ';' : `; did you mean ${meant}?`
+        terminal.error(`${shown(name)}: no word of this version${hint} dsh-bmpp explain --list names them all\n`)
       } else explained.push(found)
     }
     if (values.json) terminal.out(`${JSON.stringify(explained, null, 2)}\n`)

@@ -6,12 +6,12 @@
 import { fileURLToPath } from 'node:url'
 import { audit } from './audit.js'
 import { check } from './check.js'
-import { EXIT, Failure, version } from './command.js'
+import { EXIT, Failure, messageOf, nearest, version } from './command.js'
 import { doctor } from './doctor.js'
 import { explain } from './explain.js'
 import { prune } from './prune.js'
 import { report } from './report.js'
-import { Terminal } from './terminal.js'
+import { shown, Terminal } from './terminal.js'
 import { verify } from './verify.js'
 
 /** @type {Record<string, import('./command.js').Command>} */
@@ -51,7 +51,9 @@ export async function run(argv, terminal = new Terminal()) {
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command === undefined) {
-    terminal.error(`dsh-bmpp: there is no command "${name}"\n\n${overview()}`)
+    const meant = nearest(name, Object.keys(commands))
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+    terminal.error(`dsh-bmpp: there is no command "${shown(name)}"${hint}\nSee dsh-bmpp --help\n`)
     return EXIT.usage
   }
   try {
@@ -70,9 +72,6 @@ export async function run(argv, terminal = new Terminal()) {
     terminal.clear()
   }
 }
-
-/** @param {unknown} error */
-const messageOf = error => (error instanceof Error ? error.message : String(error))
 
 /** Whether this file is what Node was started with; a package manager's launcher is a link to it. */
 async function isEntry() {

@@ -16,6 +16,23 @@ const fn of(
     Family { name, aliases, role, shape, omitted }
 }
 
+// What many tools share.
+const PROJECT: Family = of("project", &[], Role::Project, Shape::Text, Omitted::Null);
+const PROJECT_ID: Family = of("project_id", &[], Role::Project, Shape::Text, Omitted::Null);
+const WORKSPACE: Family = of("workspace", &[], Role::Project, Shape::Text, Omitted::Null);
+const OUTPUT_FORMAT: Family =
+    of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text")));
+const PAGE: Family = of("page", &["page_number"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1)));
+const PAGE_SIZE: Family =
+    of("page_size", &["limit", "per_page"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10)));
+/// As the tools have it that take no alias.
+const PAGE_ONLY: Family = of("page", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1)));
+const PAGE_SIZE_ONLY: Family = of("page_size", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10)));
+/// A note that a read names.
+const WHAT_IS_READ: Family = of("identifier", &[], Role::Query, Shape::Text, Omitted::Required);
+/// A note or folder that a write acts on.
+const WHAT_IS_CHANGED: Family = of("identifier", &[], Role::Path, Shape::Text, Omitted::Required);
+
 /// All tools: writes first, then reads. `canvas` is a write that releases before 0.23 have.
 #[rustfmt::skip]
 pub const TOOLS: &[Tool] = &[
@@ -25,57 +42,55 @@ pub const TOOLS: &[Tool] = &[
             of("title", &[], Role::Title, Shape::Text, Omitted::Required),
             of("content", &[], Role::Content, Shape::Text, Omitted::Required),
             of("directory", &["folder", "dir", "path"], Role::Path, Shape::Text, Omitted::Required),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT,
+            WORKSPACE,
+            PROJECT_ID,
             of("tags", &[], Role::Metadata, Shape::Other, Omitted::Null),
             of("note_type", &["entity_type"], Role::Metadata, Shape::Text, Omitted::Means(Fixed::Text("note"))),
             of("metadata", &[], Role::Metadata, Shape::Other, Omitted::Null),
             of("overwrite", &["force", "replace"], Role::Behaviour, Shape::Bool, Omitted::Null),
             of("expected_checksum", &[], Role::Behaviour, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
+            OUTPUT_FORMAT,
         ],
     },
     Tool {
         name: "edit_note",
         families: &[
-            of("identifier", &[], Role::Path, Shape::Text, Omitted::Required),
+            WHAT_IS_CHANGED,
             of("operation", &[], Role::Behaviour, Shape::Text, Omitted::Required),
             of("content", &["new_content", "replacement", "replace_with"], Role::Content, Shape::Text, Omitted::Required),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT,
+            WORKSPACE,
+            PROJECT_ID,
             of("section", &["section_heading", "heading"], Role::Content, Shape::Text, Omitted::Null),
             of("find_text", &["find", "old_text", "old_content", "search"], Role::Content, Shape::Text, Omitted::Null),
             of("expected_replacements", &[], Role::Behaviour, Shape::Integer, Omitted::NullMeans(Fixed::Integer(1))),
             of("replace_subsections", &[], Role::Behaviour, Shape::Bool, Omitted::NullMeans(Fixed::Bool(true))),
             of("metadata", &[], Role::Metadata, Shape::Other, Omitted::Null),
             of("expected_checksum", &[], Role::Behaviour, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
+            OUTPUT_FORMAT,
         ],
     },
     Tool {
         name: "move_note",
         families: &[
-            of("identifier", &[], Role::Path, Shape::Text, Omitted::Required),
+            WHAT_IS_CHANGED,
             of("destination_path", &["dest_path", "new_path", "to", "destination"], Role::Path, Shape::Text, Omitted::Means(Fixed::Text(""))),
             of("destination_folder", &["dest_folder", "to_folder"], Role::Path, Shape::Text, Omitted::NullMeans(Fixed::Text(""))),
             of("is_directory", &["is_dir"], Role::Behaviour, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
+            OUTPUT_FORMAT,
+            WORKSPACE,
         ],
     },
     Tool {
         name: "delete_note",
         families: &[
-            of("identifier", &[], Role::Path, Shape::Text, Omitted::Required),
+            WHAT_IS_CHANGED,
             of("is_directory", &["is_dir"], Role::Behaviour, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
+            OUTPUT_FORMAT,
+            WORKSPACE,
         ],
     },
     Tool {
@@ -84,8 +99,8 @@ pub const TOOLS: &[Tool] = &[
             of("project_name", &[], Role::Project, Shape::Text, Omitted::Required),
             of("project_path", &[], Role::Path, Shape::Text, Omitted::Required),
             of("set_default", &[], Role::Behaviour, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
+            WORKSPACE,
+            OUTPUT_FORMAT,
         ],
     },
     Tool {
@@ -93,7 +108,7 @@ pub const TOOLS: &[Tool] = &[
         families: &[
             of("project_name", &[], Role::Project, Shape::Text, Omitted::Required),
             of("delete_notes", &[], Role::Behaviour, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            WORKSPACE,
         ],
     },
     Tool {
@@ -103,23 +118,20 @@ pub const TOOLS: &[Tool] = &[
             of("directory", &["folder", "dir", "path"], Role::Path, Shape::Text, Omitted::Required),
             of("nodes", &[], Role::Content, Shape::Other, Omitted::Required),
             of("edges", &[], Role::Content, Shape::Other, Omitted::Required),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
+            WORKSPACE,
         ],
     },
     Tool {
         name: "search_notes",
         families: &[
             of("query", &["q", "search", "text"], Role::Query, Shape::Text, Omitted::Null),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
             of("search_all_projects", &["all_projects"], Role::Project, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
             of("projects", &[], Role::Project, Shape::Other, Omitted::Null),
-            of("page", &["page_number"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
-            of("page_size", &["limit", "per_page"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
+            PAGE, PAGE_SIZE,
             of("search_type", &[], Role::Query, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
+            OUTPUT_FORMAT,
             of("note_types", &["note_type", "types"], Role::Query, Shape::Other, Omitted::Null),
             of("entity_types", &["entity_type"], Role::Query, Shape::Other, Omitted::Null),
             of("categories", &["category"], Role::Query, Shape::Other, Omitted::Null),
@@ -132,7 +144,7 @@ pub const TOOLS: &[Tool] = &[
             of("valid_overlaps", &["overlaps", "valid_during"], Role::Query, Shape::Text, Omitted::Null),
             of("time_kind", &["kind"], Role::Query, Shape::Text, Omitted::Null),
             of("compact", &[], Role::Query, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            WORKSPACE,
         ],
     },
     Tool {
@@ -145,16 +157,14 @@ pub const TOOLS: &[Tool] = &[
         name: "build_context",
         families: &[
             of("url", &["uri", "memory_url"], Role::Query, Shape::Text, Omitted::Required),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
             of("depth", &[], Role::Query, Shape::Other, Omitted::Means(Fixed::Integer(1))),
             of("timeframe", &["since", "time_range", "lookback"], Role::Query, Shape::Text, Omitted::Means(Fixed::Text("7d"))),
-            of("page", &["page_number"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
-            of("page_size", &["limit", "per_page"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
+            PAGE, PAGE_SIZE,
             of("max_related", &["max_results"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
             of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("json"))),
             of("compact", &[], Role::Query, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            WORKSPACE,
         ],
     },
     Tool {
@@ -163,49 +173,43 @@ pub const TOOLS: &[Tool] = &[
             of("type", &["types", "kind"], Role::Query, Shape::Other, Omitted::Means(Fixed::Text(""))),
             of("depth", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
             of("timeframe", &["since", "time_range", "lookback"], Role::Query, Shape::Text, Omitted::Means(Fixed::Text("7d"))),
-            of("page", &["page_number"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
-            of("page_size", &["limit", "per_page"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
+            PAGE, PAGE_SIZE,
+            PROJECT, PROJECT_ID,
+            OUTPUT_FORMAT,
             of("max_related", &[], Role::Query, Shape::Integer, Omitted::Null),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            WORKSPACE,
         ],
     },
     Tool {
         name: "read_note",
         families: &[
-            of("identifier", &[], Role::Query, Shape::Text, Omitted::Required),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("page", &["page_number"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
-            of("page_size", &["limit", "per_page"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
+            WHAT_IS_READ,
+            PROJECT, PROJECT_ID,
+            PAGE, PAGE_SIZE,
+            OUTPUT_FORMAT,
             of("include_frontmatter", &[], Role::Presentation, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
             of("start_line", &[], Role::Query, Shape::Integer, Omitted::Null),
             of("end_line", &[], Role::Query, Shape::Integer, Omitted::Null),
             of("include_content", &[], Role::Query, Shape::Bool, Omitted::Means(Fixed::Bool(true))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            WORKSPACE,
         ],
     },
     Tool {
         name: "view_note",
         families: &[
-            of("identifier", &[], Role::Query, Shape::Text, Omitted::Required),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            WHAT_IS_READ,
+            PROJECT, PROJECT_ID,
             of("page", &[], Role::Query, Shape::Integer, Omitted::Null),
             of("page_size", &[], Role::Query, Shape::Integer, Omitted::Null),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            WORKSPACE,
         ],
     },
     Tool {
         name: "read_content",
         families: &[
             of("path", &["file_path", "filepath", "file"], Role::Query, Shape::Text, Omitted::Required),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
+            WORKSPACE,
         ],
     },
     Tool {
@@ -217,14 +221,13 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "cat",
         families: &[
-            of("identifier", &[], Role::Query, Shape::Text, Omitted::Required),
+            WHAT_IS_READ,
             of("start_line", &[], Role::Query, Shape::Integer, Omitted::Null),
             of("end_line", &[], Role::Query, Shape::Integer, Omitted::Null),
             of("section", &[], Role::Query, Shape::Text, Omitted::Null),
             of("max_tokens", &[], Role::Query, Shape::Integer, Omitted::Null),
             of("include_frontmatter", &[], Role::Presentation, Shape::Bool, Omitted::Means(Fixed::Bool(true))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
         ],
     },
     Tool {
@@ -232,10 +235,8 @@ pub const TOOLS: &[Tool] = &[
         families: &[
             of("pattern", &[], Role::Query, Shape::Text, Omitted::Required),
             of("semantic", &[], Role::Query, Shape::Bool, Omitted::Means(Fixed::Bool(false))),
-            of("page", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
-            of("page_size", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PAGE_ONLY, PAGE_SIZE_ONLY,
+            PROJECT, PROJECT_ID,
             of("context_lines", &[], Role::Query, Shape::Integer, Omitted::Null),
             of("max_matches", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
         ],
@@ -244,10 +245,8 @@ pub const TOOLS: &[Tool] = &[
         name: "ls",
         families: &[
             of("path", &[], Role::Query, Shape::Text, Omitted::Means(Fixed::Text("/"))),
-            of("page", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
-            of("page_size", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PAGE_ONLY, PAGE_SIZE_ONLY,
+            PROJECT, PROJECT_ID,
         ],
     },
     Tool {
@@ -256,12 +255,10 @@ pub const TOOLS: &[Tool] = &[
             of("path", &[], Role::Query, Shape::Text, Omitted::Means(Fixed::Text("/"))),
             of("name", &[], Role::Query, Shape::Text, Omitted::Null),
             of("depth", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
-            of("page", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
-            of("page_size", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
+            PAGE_ONLY, PAGE_SIZE_ONLY,
             of("meta", &[], Role::Query, Shape::Other, Omitted::Null),
             of("fields", &[], Role::Query, Shape::Other, Omitted::Null),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
         ],
     },
     Tool {
@@ -269,8 +266,7 @@ pub const TOOLS: &[Tool] = &[
         families: &[
             of("timeframe", &[], Role::Query, Shape::Text, Omitted::Means(Fixed::Text("7d"))),
             of("lines", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
         ],
     },
     Tool {
@@ -278,8 +274,7 @@ pub const TOOLS: &[Tool] = &[
         families: &[
             of("page", &[], Role::Query, Shape::Text, Omitted::Null),
             of("query", &[], Role::Query, Shape::Text, Omitted::Null),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
         ],
     },
     Tool {
@@ -289,25 +284,24 @@ pub const TOOLS: &[Tool] = &[
             of("depth", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
             of("file_name_glob", &["glob", "pattern", "filter"], Role::Query, Shape::Text, Omitted::Null),
             of("sort", &[], Role::Query, Shape::Text, Omitted::Null),
-            of("page", &[], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(1))),
-            of("page_size", &["limit", "per_page"], Role::Query, Shape::Integer, Omitted::Means(Fixed::Integer(10))),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            PAGE_ONLY,
+            PAGE_SIZE,
+            OUTPUT_FORMAT,
+            PROJECT, PROJECT_ID,
+            WORKSPACE,
         ],
     },
     Tool {
         name: "list_memory_projects",
         families: &[
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            OUTPUT_FORMAT,
+            WORKSPACE,
         ],
     },
     Tool {
         name: "list_workspaces",
         families: &[
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
+            OUTPUT_FORMAT,
         ],
     },
     Tool { name: "basic_memory_diagnostics", families: &[] },
@@ -316,10 +310,9 @@ pub const TOOLS: &[Tool] = &[
         families: &[
             of("note_type", &[], Role::Query, Shape::Text, Omitted::Null),
             of("identifier", &[], Role::Query, Shape::Text, Omitted::Null),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
+            OUTPUT_FORMAT,
+            WORKSPACE,
         ],
     },
     Tool {
@@ -327,20 +320,18 @@ pub const TOOLS: &[Tool] = &[
         families: &[
             of("note_type", &[], Role::Query, Shape::Text, Omitted::Required),
             of("threshold", &[], Role::Query, Shape::Other, Omitted::Means(Fixed::Number(0.25))),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
+            OUTPUT_FORMAT,
+            WORKSPACE,
         ],
     },
     Tool {
         name: "schema_diff",
         families: &[
             of("note_type", &[], Role::Query, Shape::Text, Omitted::Required),
-            of("project", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("project_id", &[], Role::Project, Shape::Text, Omitted::Null),
-            of("output_format", &[], Role::Presentation, Shape::Text, Omitted::Means(Fixed::Text("text"))),
-            of("workspace", &[], Role::Project, Shape::Text, Omitted::Null),
+            PROJECT, PROJECT_ID,
+            OUTPUT_FORMAT,
+            WORKSPACE,
         ],
     },
 ];

@@ -46,10 +46,9 @@ pub fn explain(name: &str) -> Option<Explanation> {
         None => return None,
     };
     let told = code.filter(|code| code.denies()).map(|code| {
-        let namespace = Config::default().namespace();
-        let (search_tool, read_tool) = (namespace.search_tool(Tool::CONTROL), namespace.read_tool(Tool::CONTROL));
-        let context =
-            Context { search_tool: &search_tool, read_tool: &read_tool, argument: None, control_hidden: false };
+        let config = Config::default();
+        let words = config.words(&config.namespace(), Tool::CONTROL);
+        let context = Context { words: &words, tool: None, argument: None, control_hidden: false };
         code.text(context)
     });
     Some(Explanation {
@@ -192,6 +191,18 @@ const ENTRIES: &[Entry] = &[
         "APPROVAL_UNAVAILABLE",
         "A destructive call needed a human's approval under profile strict, and nobody could be asked.",
         "Run such tasks where a human can answer, or set profile: compat.",
+    ),
+    entry(
+        "POLICY_RELOADING",
+        "A write met the gate while it was exchanged, because its configuration was changed in a running process, or while \
+         it was taken away. It was not judged and not run.",
+        "Nothing: the model declares its turn again and repeats the call.",
+    ),
+    entry(
+        "POLICY_NOT_LOADED",
+        "The configuration was changed in a running process, and the gate could not be put up again with it. Until it can, \
+         or until the row is taken away, writes are refused.",
+        "Correct the row; the host's own output says what is wrong with it.",
     ),
     entry("RECALL_EMPTY", "A lookup ran and found nothing. It counts as a lookup.", ""),
     entry(

@@ -59,22 +59,21 @@ pub fn prune(places: &Places, request: Request, progress: &mut dyn FnMut(Progres
         .filter(|(index, entry)| !(stays(*index, entry) || entry.is_load && loads.contains(&entry.load)))
         .map(|(_, entry)| (entry.load, entry.seq))
         .collect();
-    let removed = entries.iter().filter(|entry| gone.contains(&(entry.load, entry.seq))).count() as u64;
-    let pruned = Pruned { removed, kept: entries.len() as u64 - removed, tally };
-    if request.dry_run || removed == 0 {
-        return Ok(pruned);
-    }
     let goes = |text: &str| {
         serde_json::from_str::<Record<'_>>(text)
             .is_ok_and(|record| gone.contains(&(load_number(&record.load), record.seq)))
     };
-    if let Some(path) = &places.file {
-        rewrite(path, &goes)?;
+    // What goes is counted where it goes, also when nothing does: so a dry run says what a real one would, and fails as it.
+    let mut removed = 0;
+    if !gone.is_empty() {
+        if let Some(path) = &places.file {
+            removed += rewrite(path, &goes, request.dry_run)?;
+        }
+        if let Some(folder) = &places.folder {
+            removed += sweep(folder, &goes, request.dry_run)?;
+        }
     }
-    if let Some(folder) = &places.folder {
-        sweep(folder, &goes)?;
-    }
-    Ok(pruned)
+    Ok(Pruned { removed, kept: (entries.len() as u64).saturating_sub(removed), tally })
 }
 
 /// What must be known of a record to know whether it stays.
@@ -116,32 +115,76 @@ fn load_number(id: &str) -> u64 {
     hasher.finish()
 }
 
-/// Writes a stored value without the records that go; `None` where none of it stays.
-fn without(value: &str, goes: &dyn Fn(&str) -> bool) -> Option<String> {
-    let mut kept = Vec::new();
-    let mut went = false;
-    if texts(value, &mut |text| if goes(text) { went = true } else { kept.push(text.to_owned()) }).is_err() || !went {
-        return Some(value.to_owned());
+/// How many records of a stored value go, and what is left of it: `None` where none of it stays.
+fn without(value: &str, goes: &dyn Fn(&str) -> bool) -> (u64, Option<Box<RawValue>>) {
+    let as_it_is = || RawValue::from_string(value.to_owned()).ok();
+    let (mut kept, mut went) = (Vec::new(), 0);
+    if texts(value, &mut |text| if goes(text) { went += 1 } else { kept.push(text.to_owned()) }).is_err() || went == 0 {
+        return (0, as_it_is());
     }
-    (!kept.is_empty()).then(|| serde_json::json!({"bmpp": super::record::SCHEMA, "records": kept}).to_string())
+    let left = serde_json::value::to_raw_value(&Chunk { bmpp: super::record::SCHEMA, records: &kept }).ok();
+    (went, left.filter(|_| !kept.is_empty()))
 }
 
-fn rewrite(path: &Path, goes: &dyn Fn(&str) -> bool) -> io::Result<()> {
+/// Several records under one key.
+#[derive(Serialize)]
+struct Chunk<'a> {
+    bmpp: u32,
+    records: &'a [String],
+}
+
+/// An object's entries in their order, each as it is written: what stays is not written otherwise.
+struct Entries(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Entries, D::Error> {
+        struct Object;
+        impl<'de> serde::de::Visitor<'de> for Object {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+impl Serialize for Entries {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+/// Takes the records that go out of the single file, and says how many they are.
+fn rewrite(path: &Path, goes: &dyn Fn(&str) -> bool, dry_run: bool) -> io::Result<u64> {
     #[derive(Deserialize)]
     struct Document {
         unit: Box<RawValue>,
         global: Option<Box<RawValue>>,
-        tables: serde_json::Map<String, serde_json::Value>,
+        tables: Entries,
     }
-    let document: Document = serde_json::from_reader(BufReader::new(File::open(path)?)).map_err(io::Error::from)?;
-    let mut tables = document.tables;
-    if let Some(serde_json::Value::Object(events)) = tables.get_mut(TABLE) {
-        let old = std::mem::take(events);
-        for (key, value) in old {
-            if let Some(text) = without(&value.to_string(), goes) {
-                events.insert(key, serde_json::from_str(&text).map_err(io::Error::from)?);
-            }
+    let mut document: Document = serde_json::from_reader(BufReader::new(File::open(path)?)).map_err(io::Error::from)?;
+    let mut removed = 0;
+    for (_, table) in document.tables.0.iter_mut().filter(|(name, _)| name == TABLE) {
+        let mut left = Vec::new();
+        for (key, value) in serde_json::from_str::<Entries>(table.get())?.0 {
+            let (went, value) = without(value.get(), goes);
+            removed += went;
+            left.extend(value.map(|value| (key, value)));
         }
+        *table = serde_json::value::to_raw_value(&Entries(left))?;
+    }
+    if dry_run || removed == 0 {
+        return Ok(removed);
     }
     let beside = beside(path);
     let outcome = (|| {
@@ -152,7 +195,7 @@ fn rewrite(path: &Path, goes: &dyn Fn(&str) -> bool) -> io::Result<()> {
         let mut to = BufWriter::new(options.open(&beside)?);
         let global = document.global.as_deref().map_or("null", RawValue::get);
         write!(to, "{{\n  \"unit\": {},\n  \"global\": {global},\n  \"tables\": ", document.unit.get())?;
-        serde_json::to_writer(&mut to, &tables).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut to, &document.tables).map_err(io::Error::from)?;
         to.write_all(b"\n}\n")?;
         let file = to.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         file.sync_all()?;
@@ -161,26 +204,29 @@ fn rewrite(path: &Path, goes: &dyn Fn(&str) -> bool) -> io::Result<()> {
     if outcome.is_err() {
         let _ = fs::remove_file(&beside);
     }
-    outcome
+    outcome.map(|()| removed)
 }
 
 fn beside(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{DOMAIN}.{}.tmp", std::process::id()))
 }
 
-fn sweep(folder: &Path, goes: &dyn Fn(&str) -> bool) -> io::Result<()> {
+/// Removes the files of which every record goes, and says how many records that are. A value that holds more than one is a
+/// chunk that another layout left, in whatever its host put around it: it goes when all of it does.
+fn sweep(folder: &Path, goes: &dyn Fn(&str) -> bool, dry_run: bool) -> io::Result<u64> {
+    let mut removed = 0;
     for name in trail::keys(folder)? {
         let path = folder.join(name);
-        // A value that holds more than one record is a chunk that another layout left: it goes when all of it does.
-        match fs::read_to_string(&path) {
-            Ok(text) if without(&text, goes).is_none() => match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            },
-            _ => {}
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let (went, None) = without(&text, goes) else { continue };
+        match if dry_run { Ok(()) } else { fs::remove_file(&path) } {
+            Ok(()) => removed += went,
+            // It went in the meantime.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 #[cfg(test)]
@@ -240,12 +286,59 @@ mod tests {
         assert_eq!(pruned(&dir, keep(100)), (0, 2));
     }
 
+    /// Found by the fuzzers: it was counted as removed and stayed.
+    #[test]
+    fn a_chunk_among_files_goes_when_all_of_it_does_and_is_counted_so() {
+        let dir = Dir::new("prune-chunk");
+        let chunk = json!({"bmpp": 1, "records": [record("x", 2, 1), record("x", 3, 2)]});
+        dir.each("a", &json!({"unit": {"version": 1}, "value": chunk}).to_string());
+        dir.each("b", &record("x", 4, 3));
+        let keep = |keep| Request { keep: Some(keep), ..Request::default() };
+        for dry_run in [true, false] {
+            assert_eq!(pruned(&dir, Request { dry_run, ..keep(2) }), (0, 3));
+        }
+        assert_eq!(orders(&dir), [1, 2, 3]);
+        assert_eq!(pruned(&dir, keep(1)), (2, 1));
+        assert_eq!(orders(&dir), [3]);
+    }
+
+    /// Found by the fuzzers: a dry run promised what the real one refused.
+    #[test]
+    fn a_dry_run_fails_as_the_real_one_does() {
+        let dir = Dir::new("prune-broken");
+        let path = dir.path().join(format!("{DOMAIN}.json"));
+        let broken = format!("{{\"tables\":{{\"events\":{{\"a\":{},5", record("x", 2, 1));
+        fs::write(&path, &broken).expect("written");
+        dir.each("b", &record("x", 3, 2));
+        for dry_run in [true, false] {
+            let request = Request { keep: Some(0), dry_run, ..Request::default() };
+            assert!(prune(&Places::below(dir.path()), request, &mut |_| {}).is_err());
+        }
+        assert_eq!(fs::read_to_string(&path).expect("text"), broken);
+        assert_eq!(orders(&dir), [1, 2]);
+    }
+
+    /// Found by the fuzzers: a value was read as a number of JavaScript's and written anew.
+    #[test]
+    fn what_stays_is_written_as_it_was() {
+        let dir = Dir::new("prune-as-it-was");
+        let path = dir.path().join(format!("{DOMAIN}.json"));
+        let odd = "{ \"big\" : 123456789012345678901234567890, \"huge\": 1e999 }";
+        let events = format!("{{\"b\":{},\"odd\":{odd},\"a\":{}}}", record("x", 2, 1), record("x", 3, 2));
+        fs::write(&path, format!("{{\"unit\":1,\"tables\":{{\"other\":{odd},\"events\":{events}}}}}"))
+            .expect("written");
+        assert_eq!(pruned(&dir, Request { keep: Some(1), ..Request::default() }), (1, 1));
+        let text = fs::read_to_string(&path).expect("text");
+        assert_eq!(text.matches(odd).count(), 2, "{text}");
+        assert_eq!(orders(&dir), [2]);
+    }
+
     #[test]
     fn a_time_is_a_limit_and_what_is_not_ours_is_left() {
         let dir = filled("prune-since");
         assert_eq!(pruned(&dir, Request { since: Some(31), ..Request::default() }), (3, 5));
         let text = fs::read_to_string(dir.path().join(format!("{DOMAIN}.json"))).expect("text");
-        assert!(text.contains("\"not\":\"ours\"") && text.contains("\"version\": 1"));
+        assert!(text.contains("\"not\": \"ours\"") && text.contains("\"version\": 1"));
         assert_eq!(orders(&dir), [4, 5, 6, 7, 8]);
     }
 }

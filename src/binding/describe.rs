@@ -279,11 +279,9 @@ pub struct ToolEntry {
 
 impl Vocabulary {
     pub(super) fn whole() -> Vocabulary {
-        let namespace = Config::default().namespace();
-        let search_tool = namespace.search_tool(crate::tool::Tool::CONTROL);
-        let read_tool = namespace.read_tool(crate::tool::Tool::CONTROL);
-        let context =
-            Context { search_tool: &search_tool, read_tool: &read_tool, argument: None, control_hidden: false };
+        let config = Config::default();
+        let words = config.words(&config.namespace(), crate::tool::Tool::CONTROL);
+        let context = Context { words: &words, tool: None, argument: None, control_hidden: false };
         let code = |code: &Code| CodeEntry {
             name: code.name().to_owned(),
             number: *code as u32,

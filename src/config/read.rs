@@ -36,6 +36,8 @@ const KEYS: &[(&str, Read)] = &[
 /// Keys of the original product that said mode or profile a second time.
 const AMBIGUOUS: &[&str] = &["strict", "gateScope", "preset"];
 
+/// Entries of one list. Every call looks through the servers, and no server publishes as many tools.
+const LIST_MAX: usize = 256;
 /// A server name as the host takes it, in characters.
 const SERVER_NAME_MAX: usize = 32;
 /// A public tool name as the host makes it, in characters.
@@ -210,10 +212,21 @@ impl Found<'_> {
         }
     }
 
+    /// The entries of a list that is not too long.
+    fn list<'r>(&mut self, raw: &'r Raw, wanted: &str) -> Option<&'r [Raw]> {
+        match raw {
+            Raw::List(items) if items.len() <= LIST_MAX => return Some(items),
+            Raw::List(items) => {
+                let message = format!("`{}` takes at most {LIST_MAX} entries, not {}", self.key, items.len());
+                self.push(None, ProblemCode::InvalidLength, message);
+            }
+            other => self.wrong_type(None, wanted, other),
+        }
+        None
+    }
+
     fn names(&mut self, raw: &Raw, into: &mut Vec<String>, naming: Naming, length: Length) {
-        let Raw::List(items) = raw else {
-            return self.wrong_type(None, "a list of names", raw);
-        };
+        let Some(items) = self.list(raw, "a list of names") else { return };
         if items.is_empty() && length == Length::Some {
             self.push(None, ProblemCode::InvalidLength, format!("`{}` must name at least one", self.key));
         }
@@ -257,9 +270,7 @@ impl Found<'_> {
 
     /// Folders, relative to a project. An empty one would be the whole project, and switch the guard off unseen.
     fn prefixes(&mut self, raw: &Raw, into: &mut Vec<String>) {
-        let Raw::List(items) = raw else {
-            return self.wrong_type(None, "a list of folders", raw);
-        };
+        let Some(items) = self.list(raw, "a list of folders") else { return };
         let mut prefixes = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
             match item {

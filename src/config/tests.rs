@@ -123,6 +123,21 @@ fn a_destructive_list_may_be_empty() {
 }
 
 #[test]
+fn a_list_has_its_end() {
+    for key in
+        ["serverNames", "searchTools", "readTools", "mutatingTools", "destructiveTools", "testFixtureAllowedPrefixes"]
+    {
+        let list = |length: usize| (0..length).map(|i| format!("n{i}")).collect::<Vec<_>>();
+        let found = codes(json!({ key: list(257) }));
+        assert_eq!(found.first(), Some(&(key.to_owned(), ProblemCode::InvalidLength)), "{key}");
+        // Nothing more is said of what was not read.
+        assert_eq!(found.iter().filter(|(at, _)| at.starts_with(key)).count(), 1, "{key}");
+        let most = codes(json!({ key: list(256) }));
+        assert!(!most.contains(&(key.to_owned(), ProblemCode::InvalidLength)), "{key}");
+    }
+}
+
+#[test]
 fn what_the_audit_keeps_is_read_and_bounded() {
     let read_ok = |value| read(value).expect("a configuration");
     let set = read_ok(json!({"auditLevel": "verbose", "pathRedaction": "hash", "auditMaxRecords": 0}));

@@ -119,6 +119,10 @@ fn cannot_reach(given: &[CodePoint], note: &KnownNote<'_>) -> bool {
         return false;
     };
     let names = [note.file_path, permalink, title];
+    // Behind a slash at the end an extension may be a folder's or the note's.
+    if given.last() == Some(&CodePoint::from('/')) {
+        return false;
+    }
     if !given.iter().all(|point| *point < 0x80) || !names.iter().all(|name| name.is_ascii()) {
         return false;
     }

@@ -237,9 +237,11 @@ impl Memory {
         let (_, known) = self.names.or_insert_with(path.exact, || (path, Arc::clone(names)));
         if !Arc::ptr_eq(known, names) {
             let known = Arc::make_mut(known);
-            known.extend(names.iter().cloned());
-            known.dedup();
-            known.truncate(NAMES_MAX);
+            for name in names.iter() {
+                if known.len() < NAMES_MAX && !known.contains(name) {
+                    known.push(name.clone());
+                }
+            }
         }
     }
 
@@ -271,8 +273,8 @@ impl Memory {
         }
     }
 
-    /// Whether this very write was made before. The last one like it counts; `read` are the keys under which reading the
-    /// target, or finding it absent, settles an unknown outcome.
+    /// Whether this very write was made before. The last one like it that was done counts; `read` are the keys under which
+    /// reading the target, or finding it absent, settles an unknown outcome.
     pub(super) fn before(&self, subject: &Subject, read: &dyn Fn() -> Known, step: u32) -> Before {
         let same = |(_, effect, _): &&(CallId, Digest, Box<Entry>)| *effect == subject.effect;
         let under_way = self.running.iter().filter(same).map(|(.., entry)| entry);
@@ -286,11 +288,10 @@ impl Memory {
         for entry in under_way.chain(done.into_iter().flatten().rev()) {
             match (self.same(entry, subject, &read.identifier), entry.done) {
                 (Same::Yes, true) => return if self.in_force(entry) { Before::Done } else { Before::No },
-                (Same::Yes, false) if self.knows(read, entry.order, step) => return Before::No,
-                (Same::Yes, false) => return Before::Unknown,
                 (Same::Maybe, true) if self.in_force(entry) => return Before::Unknown,
-                (Same::Maybe, false) if !self.knows(read, entry.order, step) => return Before::Unknown,
-                (Same::No | Same::Maybe, _) => {}
+                (Same::Yes | Same::Maybe, false) if !self.knows(read, entry.order, step) => return Before::Unknown,
+                // What became of it was read. Another one may have been done all the same.
+                _ => {}
             }
         }
         // Beyond what is compared by name, the exact target is still known.

@@ -257,9 +257,9 @@ fn done(memory: &mut Memory, connection: &Connection, place: &Place<'_>, write: 
     let NamedKeys { paths: notes, names: own_names } = keys.named(&named, &write.projects, own);
     let record = named_in(&keys, written(write), &named, file, &notes);
     // What the result named, or the arguments: else nothing is known by name.
-    if let Some(file) = file.filter(|_| named.file_path.is_some() && write.known != Some(Known::DeleteNote)) {
-        memory.name(file, &record.names);
-    }
+    let name = file
+        .filter(|_| named.file_path.is_some() && write.known != Some(Known::DeleteNote))
+        .map(|file| (file, Arc::clone(&record.names)));
     match write.known {
         Some(Known::WriteNote) => {
             if let Some(renamed) = renamed {
@@ -320,7 +320,12 @@ fn done(memory: &mut Memory, connection: &Connection, place: &Place<'_>, write: 
         }
         _ => memory.write(record, true),
     }
+    // Only now: where a note was moved to, none has gone by its names.
+    if let Some((path, names)) = name {
+        memory.name(path, &names);
+    }
 }
+
 /// Whether an edit says that it made the note.
 fn created(value: &Value<'_>) -> bool {
     match value {

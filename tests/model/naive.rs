@@ -5,10 +5,14 @@
 use std::collections::BTreeMap;
 
 use dsh_bmpp::config::{Config, Level, LookupEvidence};
-use dsh_bmpp::policy::Task;
+use dsh_bmpp::policy::{Outcome, Settled, Task};
+use dsh_bmpp::reason::{ArgumentName, Observation, Observations};
+use dsh_bmpp::verdict::Verdict;
 
-use super::notes::{self, Repeated};
-use super::{Answer, Event, Extra, Form, Judge, Kind, Place, Settle};
+use super::connection::{Connection, may_switch, says_where};
+use super::notes::{Happened, List, Result};
+use super::repeated::{Repeated, repeated};
+use super::{Answer, Event, Extra, Form, Judge, Kind, Place, Project, Settle, answer, known};
 
 /// What the model says of a judged call.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,6 +21,8 @@ pub struct Said {
     pub classification: &'static str,
     pub lookup: &'static str,
     pub destructive: bool,
+    /// The argument at fault.
+    pub argument: Option<&'static str>,
     /// In alphabetical order.
     pub observations: Vec<&'static str>,
 }
@@ -29,24 +35,29 @@ pub struct Noted {
     pub observations: Vec<&'static str>,
 }
 
-/// Something that happened in the present turn of a session.
-#[derive(Clone, Copy, Debug)]
-pub enum Happened {
-    /// `open`: its result has not come, and nothing took its place.
-    Judged {
-        judge: Judge,
-        denied: bool,
-        open: bool,
-    },
-    Settled {
-        judge: Judge,
-        settle: Settle,
-    },
-    /// In another session: names may mean other notes since.
-    Elsewhere {
-        judge: Judge,
-        settle: Settle,
-    },
+impl Said {
+    pub fn of(verdict: Verdict) -> Said {
+        Said {
+            code: verdict.code.name(),
+            classification: verdict.classification.name(),
+            lookup: verdict.recall.name(),
+            destructive: verdict.destructive,
+            argument: verdict.argument.map(ArgumentName::name),
+            observations: names(verdict.observations),
+        }
+    }
+}
+
+impl Noted {
+    pub fn of(settled: Settled) -> Noted {
+        Noted { outcome: settled.outcome.map(Outcome::name), observations: names(settled.observations) }
+    }
+}
+
+fn names(observations: Observations) -> Vec<&'static str> {
+    let mut names: Vec<_> = observations.iter().map(Observation::name).collect();
+    names.sort_unstable();
+    names
 }
 
 #[derive(Debug, Default)]
@@ -60,11 +71,12 @@ struct Session {
 pub struct Model {
     config: Config,
     sessions: BTreeMap<u8, Session>,
+    connections: BTreeMap<u8, Connection>,
 }
 
 impl Model {
     pub fn new(config: Config) -> Model {
-        Model { config, sessions: BTreeMap::new() }
+        Model { config, sessions: BTreeMap::new(), connections: BTreeMap::new() }
     }
 
     /// For events that bring nothing.
@@ -79,26 +91,27 @@ impl Model {
     }
 
     pub fn judge(&mut self, judge: &Judge) -> Said {
-        let mut observations = Vec::new();
-        if judge.hidden {
-            observations.push("CONTROL_HIDDEN");
-        }
-        if judge.kind == Kind::ReadNote {
-            observations.push("READ_ONLY_NOT_RECALL");
-        }
-        let destructive = judge.kind == Kind::DeleteNote;
-        let session = self.sessions.entry(judge.slot).or_default();
-        let nowhere = |write, mut observations: Vec<_>| {
-            observations.sort_unstable();
-            let code = if judge.kind.writes() { write } else { free(judge.kind) };
-            Said { code, classification: "unknown", lookup: "none", destructive, observations }
+        let mut said = Said {
+            code: "",
+            classification: "unknown",
+            lookup: "none",
+            destructive: judge.kind == Kind::DeleteNote,
+            argument: None,
+            observations: Vec::new(),
         };
-        if judge.place == Place::NoAgent {
-            observations.push("NO_AGENT_CONTEXT");
-            return nowhere("ALLOW_OUT_OF_SCOPE", observations);
-        }
-        if judge.place == Place::Unknown || !session.open {
-            return nowhere("CALL_NOT_JUDGED", observations);
+        said.observations.extend(judge.hidden.then_some("CONTROL_HIDDEN"));
+        said.observations.extend(judge.kind.reads().then_some("READ_ONLY_NOT_RECALL"));
+        let session = self.sessions.entry(judge.slot).or_default();
+        if judge.place != Place::Turn || !session.open {
+            let no_agent = judge.place == Place::NoAgent;
+            said.observations.extend(no_agent.then_some("NO_AGENT_CONTEXT"));
+            said.observations.sort_unstable();
+            said.code = match (judge.kind.writes(), no_agent) {
+                (true, true) => "ALLOW_OUT_OF_SCOPE",
+                (true, false) => "CALL_NOT_JUDGED",
+                (false, _) => free(judge.kind),
+            };
+            return said;
         }
         if session.turn != Some(judge.turn) {
             session.turn = Some(judge.turn);
@@ -108,22 +121,25 @@ impl Model {
         if let Some(before) = open(&session.list, judge.call) {
             strike(&mut session.list, before);
         }
-        let classification = classification(&session.list);
-        let lookup = lookup(&session.list, judge.step, self.config.lookup_evidence);
-        let (mut code, warned) = gate(judge, classification, lookup, &self.config);
-        observations.extend(warned.then_some("UNKNOWN_MEMORY_TOOL"));
-        if judge.kind.writes() && code.starts_with("ALLOW") {
-            for (found, guard) in guards(&session.list, judge, &self.config) {
-                match found {
-                    Level::Warn => observations.push(guard),
-                    Level::Deny if code.starts_with("ALLOW") => code = guard,
-                    _ => {}
+        let connection = self.connections.entry(judge.args.server).or_default();
+        said.classification = classification(&session.list);
+        said.lookup = lookup(&session.list, judge.step, self.config.lookup_evidence);
+        said.code = free(judge.kind);
+        if judge.kind.writes() {
+            gate(judge, &mut said, &self.config);
+            // A guard that denies before, and what the turn has not earned, are reason enough.
+            if said.code.starts_with("ALLOW") {
+                let list = of_server(&session.list, judge.args.server);
+                for guard in guards(&list, judge, connection, &self.config) {
+                    guard.tell(&mut said);
                 }
             }
         }
-        observations.sort_unstable();
-        session.list.push(Happened::Judged { judge: *judge, denied: !code.starts_with("ALLOW"), open: true });
-        Said { code, classification, lookup, destructive, observations }
+        said.observations.sort_unstable();
+        let switches = may_switch(judge).then(|| connection.begin());
+        let (denied, current) = (!said.code.starts_with("ALLOW"), connection.current());
+        session.list.push(Happened::Judged { judge: *judge, denied, open: true, current, switches });
+        said
     }
 
     pub fn settle(&mut self, settle: &Settle) -> Noted {
@@ -132,16 +148,30 @@ impl Model {
         let Some(index) = open(&session.list, settle.call) else {
             return Noted { outcome: None, observations: Vec::new() };
         };
-        let Happened::Judged { judge, .. } = session.list[index] else { unreachable!("only judged calls are open") };
+        let before = classification(&session.list);
+        let (judge, current, switches) = strike(&mut session.list, index);
+        let connection = self.connections.entry(judge.args.server).or_default();
+        let undisturbed = connection.current() == current;
+        let was_switched = connection.was_switched();
+        connection.end(switches, settle.reached);
+        let mut result = Result { judge, settle: *settle, current: None, own: None, known: None };
+        result.current = undisturbed.then(|| connection.current());
+        // What the server says where nothing said where to go is its own project.
+        if settle.reached && undisturbed && !was_switched && switches.is_none() {
+            let says = matches!(judge.kind, Kind::WriteNote | Kind::EditNote);
+            if says && answer::named(&judge, settle).is_some() {
+                connection.own = Some(if settle.names.work { Project::Work } else { Project::Main });
+            }
+            result.own = connection.own;
+        }
+        result.known = known::edit_found(&of_server(&session.list, judge.args.server), &result);
         if settle.reached && judge.kind.writes() {
             for (_, other) in self.sessions.iter_mut().filter(|(slot, _)| **slot != settle.slot) {
-                other.list.push(Happened::Elsewhere { judge, settle: *settle });
+                other.list.push(Happened::Elsewhere(result.clone()));
             }
         }
         let session = self.sessions.entry(settle.slot).or_default();
-        let before = classification(&session.list);
-        let judge = strike(&mut session.list, index);
-        session.list.push(Happened::Settled { judge, settle: *settle });
+        session.list.push(Happened::Settled(result));
         if !settle.reached {
             return Noted { outcome: Some("not-reached"), observations: Vec::new() };
         }
@@ -150,7 +180,7 @@ impl Model {
             return Noted { outcome: Some(outcome), observations: observation.into_iter().collect() };
         }
         if judge.kind != Kind::Classify {
-            let (outcome, observation) = notes::became(&judge, settle);
+            let (outcome, observation) = answer::became(&judge, settle);
             return Noted { outcome: Some(outcome), observations: observation.into_iter().collect() };
         }
         if settle.is_error || settle.declared.is_none() {
@@ -169,52 +199,57 @@ impl Model {
     }
 }
 
+/// What of a list is about one server.
+fn of_server(list: &[Happened], server: u8) -> Vec<&Happened> {
+    list.iter()
+        .filter(|happened| match happened {
+            Happened::Judged { judge, .. } => judge.args.server == server,
+            Happened::Settled(result) | Happened::Elsewhere(result) => result.judge.args.server == server,
+        })
+        .collect()
+}
+
 /// Where on the list a call stands that was judged and has no result yet.
 fn open(list: &[Happened], call: u32) -> Option<usize> {
     list.iter().position(|h| matches!(h, Happened::Judged { judge, open: true, .. } if judge.call == call))
 }
 
 /// Makes a call of the list one that is waited for no more. That it was denied stays known.
-fn strike(list: &mut [Happened], index: usize) -> Judge {
-    let Happened::Judged { judge, denied, .. } = list[index] else { unreachable!("only judged calls are open") };
-    list[index] = Happened::Judged { judge, denied, open: false };
-    judge
+fn strike(list: &mut [Happened], index: usize) -> (Judge, usize, Option<u64>) {
+    let Happened::Judged { judge, open, current, switches, .. } = &mut list[index] else {
+        unreachable!("only judged calls are open")
+    };
+    *open = false;
+    (*judge, *current, *switches)
+}
+
+fn results(list: &[Happened]) -> impl Iterator<Item = &Result> {
+    list.iter().filter_map(|happened| match happened {
+        Happened::Settled(result) if result.settle.reached => Some(result),
+        _ => None,
+    })
 }
 
 fn classification(list: &[Happened]) -> &'static str {
-    let mut now = "unknown";
-    for happened in list {
-        if let Happened::Settled { judge, settle } = happened
-            && judge.kind == Kind::Classify
-            && settle.reached
-            && !settle.is_error
-        {
-            match settle.declared {
-                Some(Task::Simple) => now = "simple",
-                Some(Task::Complex) => now = "complex",
-                None => {}
-            }
-        }
+    let declared = results(list).filter(|result| result.judge.kind == Kind::Classify && !result.settle.is_error);
+    match declared.filter_map(|result| result.settle.declared).last() {
+        Some(Task::Simple) => "simple",
+        Some(Task::Complex) => "complex",
+        None => "unknown",
     }
-    now
 }
 
 fn lookup(list: &[Happened], step: u32, evidence: LookupEvidence) -> &'static str {
-    let results = || {
-        list.iter().filter_map(|happened| match happened {
-            Happened::Settled { judge, settle } if judge.kind.looks_up() && settle.reached => Some((judge, settle)),
-            _ => None,
-        })
-    };
-    let succeeded = |settle: &Settle| proves(settle, evidence).0 == "succeeded";
-    if results().any(|(judge, settle)| succeeded(settle) && judge.step < step && settle.step < step) {
+    let lookups = || results(list).filter(|result| result.judge.kind.looks_up());
+    let succeeded = |result: &&Result| proves(&result.settle, evidence).0 == "succeeded";
+    if lookups().filter(succeeded).any(|result| result.judge.step < step && result.settle.step < step) {
         return "satisfied";
     }
     let running = list.iter().any(|h| matches!(h, Happened::Judged { judge, open: true, .. } if judge.kind.looks_up()));
-    if running || results().any(|(_, settle)| succeeded(settle)) {
+    if running || lookups().any(|result| succeeded(&result)) {
         return "pending";
     }
-    if results().next().is_some() { "failed" } else { "none" }
+    if lookups().next().is_some() { "failed" } else { "none" }
 }
 
 fn proves(settle: &Settle, evidence: LookupEvidence) -> (&'static str, Option<&'static str>) {
@@ -233,45 +268,98 @@ fn free(kind: Kind) -> &'static str {
     if kind == Kind::Classify { "ALLOW_CONTROL" } else { "ALLOW_READ_ONLY" }
 }
 
-/// What each integrity guard makes of a write, in their order; off where it finds nothing.
-fn guards(list: &[Happened], judge: &Judge, config: &Config) -> Vec<(Level, &'static str)> {
-    let found = |is: bool, level| if is { level } else { Level::Off };
-    let unread = found(notes::replaces_unread(list, judge), config.overwrite_requires_read);
-    let (repeated, code) = match notes::repeated(list, judge) {
+/// A guard that fires, or does not.
+struct Guard {
+    fires: bool,
+    level: Level,
+    code: &'static str,
+    argument: Option<&'static str>,
+}
+
+impl Guard {
+    /// A warning is observed, the first that denies gives the code. The argument is the denial's, or the last warning's.
+    fn tell(&self, said: &mut Said) {
+        let denied = !said.code.is_empty() && !said.code.starts_with("ALLOW");
+        match (self.fires, self.level) {
+            (true, Level::Warn) => {
+                said.observations.push(self.code);
+                if !denied {
+                    said.argument = self.argument.or(said.argument);
+                }
+            }
+            (true, Level::Deny) if !denied => {
+                said.code = self.code;
+                said.argument = self.argument;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The integrity guards, in their order.
+fn guards(list: List<'_>, judge: &Judge, connection: &Connection, config: &Config) -> Vec<Guard> {
+    let current = connection.current();
+    let takes_project = matches!(judge.kind, Kind::WriteNote | Kind::EditNote | Kind::MoveNote | Kind::DeleteNote);
+    let (repeated, code) = match repeated(list, judge, current) {
         Repeated::No => (false, ""),
         Repeated::Done => (true, "DUPLICATE_WRITE_SAME_TURN"),
+        // What became of a project cannot be read in a note.
+        Repeated::Unknown if judge.kind == Kind::CreateProject => (false, ""),
         Repeated::Unknown => (true, "WRITE_OUTCOME_UNKNOWN"),
     };
-    let repeated = found(repeated && config.duplicate_write_guard, Level::Deny);
-    let secret = found(judge.args.extra == Extra::Secret, config.secret_pattern_guard);
-    let fixture = found(judge.args.extra == Extra::Fixture, config.test_fixture_guard);
     vec![
-        (unread, "OVERWRITE_REQUIRES_READ"),
-        (repeated, code),
-        (secret, "SECRET_PATTERN_DETECTED"),
-        (fixture, "TEST_FIXTURE_LABEL_IN_PROJECT"),
+        Guard {
+            fires: known::replaces_unread(list, judge, current),
+            level: config.overwrite_requires_read,
+            code: "OVERWRITE_REQUIRES_READ",
+            argument: None,
+        },
+        Guard {
+            fires: takes_project && connection.was_switched() && !says_where(judge),
+            level: config.project_guard,
+            code: "PROJECT_AMBIGUOUS",
+            argument: None,
+        },
+        Guard { fires: repeated && config.duplicate_write_guard, level: Level::Deny, code, argument: None },
+        Guard {
+            fires: judge.args.extra == Extra::Secret,
+            level: config.secret_pattern_guard,
+            code: "SECRET_PATTERN_DETECTED",
+            argument: Some("tags"),
+        },
+        Guard {
+            fires: judge.args.extra == Extra::Fixture,
+            level: config.test_fixture_guard,
+            code: "TEST_FIXTURE_LABEL_IN_PROJECT",
+            argument: Some("tags"),
+        },
     ]
 }
 
-/// The order of the checks. The second value: an unknown tool was let on with a warning.
-fn gate(judge: &Judge, classification: &str, lookup: &str, options: &Config) -> (&'static str, bool) {
-    if !judge.kind.writes() {
-        return (free(judge.kind), false);
+/// The order of the checks on a write.
+fn gate(judge: &Judge, said: &mut Said, options: &Config) {
+    said.code = "";
+    if !judge.is_readable() {
+        said.code = "MALFORMED_ARGUMENTS";
+        return;
     }
-    let two_names = judge.args.form == Form::TwoNames && judge.kind != Kind::Rename;
-    if judge.args.form == Form::NoObject || two_names {
-        return ("MALFORMED_ARGUMENTS", false);
+    if judge.kind == Kind::Rename {
+        match options.unknown_memory_tool_policy {
+            Level::Deny => {
+                said.code = "UNKNOWN_MEMORY_TOOL";
+                return;
+            }
+            Level::Warn => said.observations.push("UNKNOWN_MEMORY_TOOL"),
+            Level::Off => {}
+        }
     }
-    let unknown = judge.kind == Kind::Rename;
-    if unknown && options.unknown_memory_tool_policy == Level::Deny {
-        return ("UNKNOWN_MEMORY_TOOL", false);
-    }
-    let warned = unknown && options.unknown_memory_tool_policy == Level::Warn;
-    if judge.args.extra == Extra::Unsafe {
-        return ("UNSAFE_NOTE_PATH", warned);
+    let (fires, argument) = (judge.args.extra == Extra::Unsafe, Some("directory"));
+    Guard { fires, level: options.path_guard, code: "UNSAFE_NOTE_PATH", argument }.tell(said);
+    if !said.code.is_empty() {
+        return;
     }
     let creates = judge.kind == Kind::WriteNote && judge.args.form != Form::Other;
-    let code = match (classification, lookup) {
+    said.code = match (said.classification, said.lookup) {
         ("unknown", _) => "CLASSIFICATION_REQUIRED",
         ("simple", _) => "ALLOW_SIMPLE",
         _ if creates && !options.create_requires_search => "ALLOW_CREATE",
@@ -281,5 +369,4 @@ fn gate(judge: &Judge, classification: &str, lookup: &str, options: &Config) -> 
         _ if creates => "CREATE_REQUIRES_SEARCH",
         _ => "MEMORY_LOOKUP_REQUIRED",
     };
-    (code, warned)
 }

@@ -1,13 +1,16 @@
 //! Random histories, played, and looked back on.
 
+use std::collections::BTreeMap;
+
 use dsh_bmpp::config::Config as Options;
 use dsh_bmpp::policy::Outcome as Evidence;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
 
-use super::world::{Outcome, World, every_option};
-use super::{Event, Judge, Place, Raw, Settle, script};
+use super::naive::{Model, Noted, Said};
+use super::world::{Outcome, World, every_option, wide_options};
+use super::{Event, Judge, Place, Raw, Settle, Wide, script, wide_script};
 
 /// Runs a property on this many values of a strategy, the same in every run. `seed` differs from property to property.
 pub fn check<S: Strategy>(seed: u8, cases: u32, strategy: &S, property: impl Fn(S::Value) -> TestCaseResult) {
@@ -52,4 +55,96 @@ pub fn results_of_the_turn<'a>(
         }
         _ => None,
     })
+}
+
+/// Where the policy and the naive model first disagree on a history, told for a reader; `None` where they never do.
+pub fn difference(options: &Options, script: &[Event]) -> Option<String> {
+    let mut model = Model::new(options.clone());
+    let mut world = World::new(options);
+    for (at, event) in script.iter().enumerate() {
+        let (expected, got) = match (event, world.play(event)) {
+            (Event::Judge(judge), Outcome::Verdict(verdict)) => {
+                (format!("{:?}", model.judge(judge)), format!("{:?}", Said::of(verdict)))
+            }
+            (Event::Settle(settle), Outcome::Settled(settled)) => {
+                (format!("{:?}", model.settle(settle)), format!("{:?}", Noted::of(settled)))
+            }
+            _ => {
+                model.play(event);
+                continue;
+            }
+        };
+        if expected != got {
+            return Some(format!(
+                "event {at}\n  the model:  {expected}\n  the policy: {got}\n{}",
+                told(options, script, at)
+            ));
+        }
+    }
+    None
+}
+
+/// A history up to an event, a line for each.
+fn told(options: &Options, script: &[Event], until: usize) -> String {
+    let mut text = format!(
+        "options: overwrite {:?}, project {:?}, path {:?}, duplicates {}, secrets {:?}, fixtures {:?}, unknown {:?}, evidence {:?}\n",
+        options.overwrite_requires_read,
+        options.project_guard,
+        options.path_guard,
+        options.duplicate_write_guard,
+        options.secret_pattern_guard,
+        options.test_fixture_guard,
+        options.unknown_memory_tool_policy,
+        options.lookup_evidence,
+    );
+    let mut judged: BTreeMap<u32, Judge> = BTreeMap::new();
+    for (at, event) in script.iter().take(until + 1).enumerate() {
+        let line = match event {
+            Event::Judge(judge) => {
+                judged.insert(judge.call, *judge);
+                let args = judge.args.value(judge.kind, &["x", "y", "a"].map(str::to_owned));
+                let Judge { slot, call, turn, step, place, .. } = judge;
+                let name = judge.kind.name(judge.args.server);
+                format!("session {slot} turn {turn} step {step} {place:?}: call {call} {name} {args}")
+            }
+            Event::Settle(settle) => {
+                let Settle { slot, call, reached, is_error, declared, step, .. } = settle;
+                let text = judged.get(call).map(|judge| settle.answer.text(judge, settle)).unwrap_or_default();
+                format!(
+                    "session {slot} step {step}: result of {call}, reached {reached}, error {is_error}, declared {declared:?}: {text:?}"
+                )
+            }
+            other => format!("{other:?}"),
+        };
+        text.push_str(&format!("  {at}. {line}\n"));
+    }
+    text
+}
+
+/// The same history with events left out one by one, as long as there is a difference: what is left is needed.
+pub fn shrunk(options: &Options, script: &[Event]) -> Vec<Event> {
+    let mut script = script.to_vec();
+    // Every session is opened first.
+    let opened = usize::from(super::SLOTS);
+    let mut size = script.len() / 2;
+    while size > 0 {
+        let mut at = script.len();
+        while at > opened {
+            let from = at.saturating_sub(size).max(opened);
+            let without: Vec<Event> = script[..from].iter().chain(&script[at..]).cloned().collect();
+            if difference(options, &without).is_some() {
+                script = without;
+            }
+            at = from.min(script.len());
+        }
+        size /= 2;
+    }
+    script
+}
+
+/// A history of bytes: options from two, then six for each event.
+pub fn from_bytes(bytes: &[u8]) -> Option<(Options, Vec<Event>)> {
+    let [a, b, rest @ ..] = bytes else { return None };
+    let raw: Vec<Wide> = rest.chunks_exact(6).take(400).map(|x| ((x[0], x[1], x[2], x[3]), x[4], x[5])).collect();
+    Some((wide_options(*a, *b), wide_script(&raw)))
 }

@@ -12,7 +12,7 @@ use dsh_bmpp::tool::{Known, Namespace, Tool};
 use dsh_bmpp::verdict::Verdict;
 use serde_json::json;
 
-use super::{Event, Judge, Kind, Place, Settle};
+use super::{Event, Judge, Kind, Place, SERVERS, Settle};
 
 /// What an event brought.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +53,23 @@ pub fn every_option() -> impl Iterator<Item = Config> {
     })
 }
 
+/// Any combination of options that change what the rules say: each guard at a level of its own, drawn from two bytes.
+pub fn wide_options(a: u8, b: u8) -> Config {
+    let level = |n: u8| [Level::Deny, Level::Deny, Level::Warn, Level::Off][usize::from(n % 4)];
+    Config {
+        unknown_memory_tool_policy: level(a),
+        overwrite_requires_read: level(a >> 2),
+        project_guard: level(a >> 4),
+        secret_pattern_guard: level(a >> 6),
+        path_guard: level(b),
+        test_fixture_guard: level(b >> 2),
+        create_requires_search: b >> 4 & 1 == 0,
+        duplicate_write_guard: b >> 5 & 3 != 0,
+        lookup_evidence: if b >> 7 == 0 { LookupEvidence::Heading } else { LookupEvidence::Flag },
+        ..Config::default()
+    }
+}
+
 /// The real policy, playing a script.
 pub struct World {
     namespace: Namespace,
@@ -73,7 +90,7 @@ impl World {
     /// One whose digests have this key.
     pub fn keyed(config: &Config, key: [u8; 16]) -> World {
         World {
-            namespace: Config::default().namespace(),
+            namespace: Config { server_names: SERVERS.map(str::to_owned).to_vec(), ..Config::default() }.namespace(),
             policy: Policy::new(Options::new(config, DigestKey(key))),
             sessions: BTreeMap::new(),
             judged: BTreeMap::new(),
@@ -91,8 +108,8 @@ impl World {
         self.policy.holdings()
     }
 
-    pub fn tool(&self, kind: Kind) -> Tool {
-        self.namespace.resolve(kind.name()).unwrap_or_else(|| panic!("{kind:?} is governed"))
+    pub fn tool(&self, kind: Kind, server: u8) -> Tool {
+        self.namespace.resolve(&kind.name(server)).unwrap_or_else(|| panic!("{kind:?} is governed"))
     }
 
     pub fn play(&mut self, event: &Event) -> Outcome {
@@ -120,7 +137,7 @@ impl World {
         if judge.place == Place::Turn {
             self.judged.insert(judge.call, *judge);
         }
-        let tool = self.tool(judge.kind);
+        let tool = self.tool(judge.kind, judge.args.server);
         let arguments = Arguments::of(tool.known.map(Known::raw), &judge.args.value(judge.kind, &self.texts));
         let position = match judge.place {
             Place::NoAgent => Position::NoAgent,
@@ -136,8 +153,8 @@ impl World {
     fn settle(&mut self, settle: &Settle) -> Settled {
         let judge = self.judged.get(&settle.call);
         let answer = judge.map_or(Status::Absent, |judge| {
-            let tool = self.tool(judge.kind).known.map(Known::raw);
-            Status::of_result(tool, &json!(settle.answer.text(judge)))
+            let tool = self.tool(judge.kind, judge.args.server).known.map(Known::raw);
+            Status::of_result(tool, &json!(settle.answer.text(judge, settle)))
         });
         let arrival = Arrival {
             reached: settle.reached,

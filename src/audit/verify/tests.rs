@@ -375,5 +375,6 @@ fn doors_behind_the_judging_are_held_to_their_rules() {
     assert_eq!(with(door("refused", "ALLOW_SIMPLE", "denied", &json!([]))), Some("code"));
     assert_eq!(with(door("otherwise", "CALL_NOT_JUDGED", "overridden", &json!([]))), None);
     assert_eq!(with(door("failed", "POLICY_INTERNAL_ERROR", "denied", &json!([]))), None);
+    assert_eq!(with(door("failed", "POLICY_RELOADING", "denied", &json!([]))), None);
     assert_eq!(with(door("failed", "ALLOW_SIMPLE", "denied", &json!([]))), Some("code"));
 }

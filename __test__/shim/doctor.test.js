@@ -1,0 +1,307 @@
+/** The command dsh-bmpp doctor on homes that are made up: what it finds in layers, rows, servers, filters and a trail. */
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../../js/cli/main.js'
+import { Terminal } from '../../js/cli/terminal.js'
+import { hosts, inRoot } from '../../scripts/lib/project.mjs'
+import { singleHome } from '../support/generate-trail.js'
+import { tempDir, withTempDir } from '../support/temp-dir.js'
+import { command } from '../support/trail.js'
+
+const home = tempDir()
+const storages = join(home.path, '.dsh', 'storages')
+beforeAll(() => singleHome(storages, { records: 400, seed: 7, stepMs: 60_000 }))
+afterAll(home.remove)
+
+/** Runs a command in this process, with what it prints collected. */
+async function said(args) {
+  const printed = { out: '', err: '' }
+  const write = (fd, text) => {
+    printed[fd === 1 ? 'out' : 'err'] += text
+  }
+  const code = await run(args, new Terminal({ write, colour: false, bar: false }))
+  return { code, ...printed }
+}
+
+describe('doctor', () => {
+  const dsh = join(hosts.dsh, 'node_modules', '@deepseek-ai')
+  /** A home as a boot leaves it, with a profile of these layers. */
+  const withHome = (layers, use) =>
+    withTempDir(dir => {
+      const root = join(dir, '.dsh')
+      mkdirSync(join(root, 'profiles', 'node_modules', '@deepseek-ai'), { recursive: true })
+      mkdirSync(join(root, 'profiles', 'p'), { recursive: true })
+      const from = readFileSync(join(dsh, 'dsh', 'package.json'), 'utf8')
+      expect(JSON.parse(from).name).toBe('@deepseek-ai/dsh')
+      symlinkSync(join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
+      const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
+      symlinkSync(layers.boot ?? boot, join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh-app-boot'))
+      writeFileSync(join(root, 'profiles', 'p', 'package.json'), JSON.stringify({ dsh: { profile: { bundles: [] } } }))
+      if (layers.profile) writeFileSync(join(root, 'profiles', 'p', 'cordis.patch.yml'), layers.profile)
+      if (layers.home) writeFileSync(join(root, 'cordis.patch.yml'), layers.home)
+      return use(async (...args) => {
+        const result = await said(['doctor', '--json', '--home', root, ...args])
+        return { ...result, findings: JSON.parse(result.out) }
+      })
+    })
+  const row = 'config: {mode: enforce, allowUnverifiedHarness: true}'
+  const insert = `- insert:\n    - id: bmpp\n      name: dsh-bmpp\n      ${row}\n`
+  const server = name =>
+    `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: ${name}, command: !!js "env.BM", args: [basic-memory, mcp]}\n`
+  const storage = "    - {id: storage-domain, name: '@deepseek-ai/dsh-storage-domain', config: {backend: json}}\n"
+  const text = findings => findings.map(({ level, what }) => `${level}: ${what}`).join('\n')
+
+  test('a profile in order is well but for the unverified host', async () => {
+    await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
+      const { code, findings } = await doctor()
+      expect(code).toBe(4)
+      expect(text(findings)).toContain('ok: profile p: mode enforce, profile compat, from profiles/p/cordis.patch.yml')
+      expect(text(findings)).toMatch(/warning: Harness \(the last that booted this home\): host version 0\.1\.0-rc\.8/)
+      expect(findings.filter(({ level }) => level === 'error')).toEqual([])
+    })
+  })
+
+  test.each([
+    [
+      'a server under another name',
+      { profile: insert + server('notes') + storage },
+      1,
+      'the memory server "notes" is not governed',
+    ],
+    [
+      'no server of the name',
+      { profile: `${insert}${server('x').replace('basic-memory, ', '')}` },
+      4,
+      'no MCP server is called basic-memory',
+    ],
+    [
+      'a row that a later layer disables',
+      { profile: insert, home: '- id: bmpp\n  disabled: true\n' },
+      4,
+      'has the row bmpp disabled',
+    ],
+    [
+      'a row that a later layer breaks',
+      { profile: insert, home: '- id: bmpp\n  config: {mod: audit}\n' },
+      1,
+      'UNKNOWN_KEY',
+    ],
+    ['no storage', { profile: insert + server('basic-memory') }, 4, 'has no storage'],
+    ['no row at all', { profile: '[]' }, 1, 'no profile loads dsh-bmpp'],
+    ['layers that are no YAML', { profile: '- {' }, 1, 'its layers cannot be read'],
+  ])('%s', async (_, layers, expected, sentence) => {
+    await withHome(layers, async doctor => {
+      const { code, findings } = await doctor()
+      expect(text(findings)).toContain(sentence)
+      expect(code).toBe(expected)
+    })
+  })
+
+  test('a trail that contradicts itself is an error', async () => {
+    await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
+      await withTempDir(async dir => {
+        const whole = readFileSync(join(storages, 'bmpp_audit.json'), 'utf8')
+        writeFileSync(
+          join(dir, 'bmpp_audit.json'),
+          whole.replace('\\"decision\\":\\"deny\\"', '\\"decision\\":\\"allow\\"'),
+        )
+        const { code, findings } = await doctor('--storages', dir)
+        expect(code).toBe(1)
+        expect(text(findings)).toContain('error: trail: 1 records do not follow')
+      })
+    })
+  })
+
+  const memory = (more = '') =>
+    `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: basic-memory, command: ${process.execPath}, args: [basic-memory, mcp]}\n${more}`
+  const subagent = filter =>
+    `    - {id: helper, name: '@deepseek-ai/dsh-tool-subagent', config: {provider: spawn, toolFilter: ${filter}}}\n`
+  const allWrites = 'mcp__basic-memory__write_note'
+
+  test.each([
+    [
+      'no server at all',
+      { profile: insert + storage },
+      4,
+      'no MCP server is called basic-memory, so nothing is governed',
+    ],
+    [
+      'a server whose row is disabled',
+      { profile: insert + memory('      disabled: true\n') + storage },
+      4,
+      'the row of the MCP server basic-memory is disabled',
+    ],
+    [
+      'a server whose command is not there',
+      { profile: insert + memory().replace(process.execPath, 'no-such-command-here') + storage },
+      4,
+      'is started with "no-such-command-here", which is not there',
+    ],
+    [
+      'a filter that hides the control tool and lets a write pass',
+      { profile: insert + memory() + storage + subagent('{deny: [bmpp__classify]}') },
+      4,
+      'the tool filter of the row helper hides bmpp__classify',
+    ],
+    [
+      'an allow list with a write and without the control tool',
+      { profile: insert + memory() + storage + subagent(`{allow: [bash, ${allWrites}]}`) },
+      4,
+      'the tool filter of the row helper hides bmpp__classify',
+    ],
+    [
+      'a later layer that takes enforce away without saying so',
+      { profile: insert + memory() + storage, home: '- id: bmpp\n  config: {profile: strict}\n' },
+      1,
+      'cordis.patch.yml takes mode enforce away',
+    ],
+    [
+      'a later layer under another name, which the host skips',
+      { profile: insert + memory() + storage, home: '- id: bmpp\n  name: bmpp\n  config: {mode: off}\n' },
+      4,
+      'changes the row bmpp under another name (bmpp): dsh skips it',
+    ],
+    [
+      'a row that is changed and not there',
+      { profile: '- id: bmpp\n  config: {mode: enforce}\n' },
+      1,
+      'changes the row bmpp, which no layer before it brings',
+    ],
+    ['two rows', { profile: insert + insert }, 1, '2 rows are ours'],
+    [
+      'a path where nothing is',
+      { profile: insert.replace('dsh-bmpp', './no/such/index.js') },
+      1,
+      'names ./no/such/index.js, which is not there',
+    ],
+    [
+      'a row of the id with another package',
+      { profile: insert.replace('name: dsh-bmpp', `name: ${join(hosts.dsh, 'package.json')}`) },
+      1,
+      'which is not dsh-bmpp',
+    ],
+    [
+      'a row in a group that is disabled',
+      {
+        profile: `- insert:\n    - id: g\n      name: group\n      group: true\n      disabled: true\n      config:\n        - {id: bmpp, name: dsh-bmpp}\n`,
+      },
+      1,
+      'has the row bmpp disabled',
+    ],
+  ])('%s', async (_, layers, expected, sentence) => {
+    await withHome(layers, async doctor => {
+      const { code, findings } = await doctor()
+      expect(text(findings)).toContain(sentence)
+      expect(code).toBe(expected)
+      for (const { level, mend } of findings) if (level === 'warning' || level === 'error') expect(mend).toMatch(/\w/)
+    })
+  })
+
+  test.each([
+    ['a filter that keeps the writes away too', subagent('{allow: [bash, mcp__basic-memory__search_notes]}')],
+    ['a filter that lets the control tool pass', subagent(`{allow: [bmpp__classify, ${allWrites}]}`)],
+    ['a filter of something else', subagent('{deny: [bash]}')],
+  ])('%s is no finding', async (_, row_) => {
+    await withHome({ profile: insert + memory() + storage + row_ }, async doctor => {
+      expect(text((await doctor()).findings)).not.toContain('tool filter')
+    })
+  })
+
+  test('a checkout that a row names by its path is ours, and one in a group too', async () => {
+    const named = insert.replace('name: dsh-bmpp', `name: ${inRoot('js', 'index.js')}`)
+    await withHome({ profile: named + memory() + storage }, async doctor => {
+      expect(text((await doctor()).findings)).toContain('ok: profile p: mode enforce')
+    })
+    const group = `- insert:\n    - id: g\n      name: group\n      group: true\n      config:\n        - {id: bmpp, name: dsh-bmpp, config: {mode: audit}}\n- id: bmpp\n  config: {mode: enforce}\n`
+    await withHome({ profile: group }, async doctor => {
+      expect(text((await doctor()).findings)).toMatch(/ok: profile p: mode enforce, .* overridden by profiles/)
+    })
+  })
+
+  test('agents without the control tool, and what must be mended first, are told of the last days of the trail', async () => {
+    await withHome({ profile: insert + memory() + storage }, async doctor => {
+      await withTempDir(async dir => {
+        const base = {
+          bmpp: 1,
+          load: 'l',
+          session: 's',
+          life: 1,
+          turn: 1,
+          step: 1,
+          place: 'agent',
+          mode: 'enforce',
+          profile: 'compat',
+        }
+        const call = {
+          ...base,
+          kind: 'decision',
+          tool: 'mcp__basic-memory__write_note',
+          class: 'write',
+          facts: 'creates',
+          decision: 'deny',
+          enforcement: 'denied',
+          classification: 'unknown',
+          lookup: 'none',
+          at: 'pre-execute',
+        }
+        const at = (seq, time, more) => ({ ...call, seq, order: seq, time, number: seq, call: `c${seq}`, ...more })
+        const now = Date.now()
+        const day = 86_400_000
+        const write = records => {
+          const stored = Object.fromEntries(records.map((record, index) => [`k${index}`, record]))
+          writeFileSync(join(dir, 'bmpp_audit.json'), JSON.stringify({ unit: {}, tables: { events: stored } }))
+        }
+        const hidden = {
+          code: 'CLASSIFICATION_REQUIRED',
+          observations: ['CONTROL_HIDDEN'],
+          controlHidden: true,
+          by: 'judged',
+        }
+        const load = time => ({
+          bmpp: 1,
+          kind: 'load',
+          load: 'l',
+          seq: 1,
+          order: 1,
+          time,
+          mode: 'enforce',
+          profile: 'compat',
+          config: { mode: 'enforce' },
+          pid: 1,
+          standing: 'inside',
+        })
+        write([
+          load(now),
+          at(2, now, hidden),
+          at(3, now, { code: 'POLICY_INTERNAL_ERROR', by: 'failed', place: 'unknown' }),
+        ])
+        const { code, findings } = await doctor('--storages', dir)
+        expect(text(findings)).toContain(
+          'warning: trail: in the last 7d, 1 writes were tried by agents that do not see bmpp__classify',
+        )
+        expect(text(findings)).toContain(
+          'warning: trail: in the last 7d: Mend first: the policy itself failed on 1 call',
+        )
+        expect(code).toBe(4)
+        write([load(now - 9 * day), at(2, now - 9 * day, hidden)])
+        expect(text((await doctor('--storages', dir)).findings)).not.toContain('in the last')
+      })
+    })
+  })
+
+  test('without the addon that is the finding, and an error', () => {
+    const { code, stdout, stderr } = command(['doctor', '--json'], {
+      home: home.path,
+      env: { DSH_BMPP_NATIVE: '/nowhere.node' },
+    })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(JSON.parse(stdout).filter(({ level }) => level === 'error')).toEqual([
+      {
+        level: 'error',
+        what: expect.stringMatching(/^the plugin cannot load its native addon .*DSH_BMPP_NATIVE/),
+        mend: expect.any(String),
+      },
+    ])
+  })
+})
