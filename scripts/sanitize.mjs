@@ -7,6 +7,7 @@
 // The addon is where the unsafe code is; the core has none. A finding of the sanitizer ends the process.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { entry, run } from './lib/proc.mjs'
 import { commandOf, inRoot, projectNode } from './lib/project.mjs'
 import { setup } from './setup.mjs'
@@ -18,7 +19,13 @@ const target = inRoot('target', 'sanitized')
 const cargo = (...args) =>
   run('rustup', ['run', 'nightly', 'cargo', ...args, '--target', triple], {
     show: true,
-    env: { RUSTFLAGS: '-Zsanitizer=address', CARGO_TARGET_DIR: target, CARGO_PROFILE_DEV_OPT_LEVEL: '1' },
+    env: {
+      RUSTFLAGS: '-Zsanitizer=address',
+      CARGO_TARGET_DIR: target,
+      CARGO_PROFILE_DEV_OPT_LEVEL: '1',
+      // Lines of the source for a finding.
+      CARGO_PROFILE_DEV_DEBUG: '1',
+    },
   })
 
 /** Where GCC has a file. @param {string} name */
@@ -28,18 +35,25 @@ function ofGcc(name) {
   return path
 }
 
+/** Builds the addon with a feature, and puts it where it is looked for. @param {string} feature @param {string} to */
+async function build(feature, to) {
+  await cargo('build', '--lib', '--features', feature)
+  mkdirSync(dirname(to), { recursive: true })
+  copyFileSync(join(target, triple, 'debug', 'libdsh_bmpp.so'), to)
+}
+
 async function addon() {
   await setup()
-  await cargo('build', '--lib', '--features', 'faults')
-  const built = inRoot('target', 'sanitized', 'addon', 'dsh-bmpp.node')
-  mkdirSync(inRoot('target', 'sanitized', 'addon'), { recursive: true })
-  copyFileSync(inRoot('target', 'sanitized', triple, 'debug', 'libdsh_bmpp.so'), built)
-  // One process: a test that starts others would start them with the sanitizer too.
-  await run(projectNode(), [commandOf('vitest', 'vitest'), 'run', '--project', 'addon', '--no-file-parallelism'], {
+  const built = join(target, 'addon', 'dsh-bmpp.node')
+  await build('node', built)
+  // The next build for the tests of panics puts its own there.
+  await build('faults', inRoot('target', 'faults', 'dsh-bmpp.node'))
+  const words = ['run', '--project', 'addon', '--no-file-parallelism', '--test-timeout', '600000']
+  await run(projectNode(), [commandOf('vitest', 'vitest'), ...words], {
     show: true,
     env: {
       DSH_BMPP_NATIVE: built,
-      // What frees the runtime's own memory at its end is not ours to watch.
+      // What the runtime keeps to its end is not ours to watch.
       ASAN_OPTIONS: 'detect_leaks=0:abort_on_error=1',
       LD_PRELOAD: `${ofGcc('libasan.so')}:${ofGcc('libstdc++.so.6')}`,
     },

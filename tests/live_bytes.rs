@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test ends where something is not as it must be")]
 
 #[path = "../bench/support/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a module of several targets, as open as they need")]
 mod support;
 
 use std::alloc::System;

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use model::runs::{difference, from_bytes, shrunk};
 use model::world::{Outcome, World};
+use model::{Answer, Args, Event, Judge, Kind, Names, Place, SLOTS, Settle};
 
 const EVENTS: u64 = 150_000;
 
@@ -70,4 +71,39 @@ fn the_policy_and_the_naive_model_never_disagree() {
     println!("of one history in sixteen: {codes:?}");
     // Histories that never get anywhere say nothing.
     assert!(codes.len() >= 18 || played < EVENTS, "{codes:?}");
+}
+
+/// Turns in which so many notes are deleted that the policy cannot remember them one by one: from there on each counts as
+/// gone.
+#[test]
+fn nor_do_they_where_too_much_is_gone_to_be_remembered() {
+    let mut random = Random(number("NAIVE_SEED", 1));
+    for many in [253, 254, 255, 256, 257, 258, 259, 300] {
+        let bytes = random.bytes(2 + 6 * LENGTH);
+        let (options, script) = from_bytes(&bytes).unwrap();
+        let turns = |event: &Event| !matches!(event, Event::EndTurn { .. } | Event::Close { .. } | Event::Open { .. });
+        let first = |event: &Event| match event {
+            Event::Judge(judge) => Event::Judge(Judge { turn: 1, step: judge.step + 1, ..*judge }),
+            Event::Settle(settle) => Event::Settle(Settle { step: settle.step + 1, ..*settle }),
+            other => other.clone(),
+        };
+        let opened = (0..SLOTS).map(|slot| Event::Open { slot });
+        let gone = (0..many).flat_map(|number| deletion(900_000_000 + number));
+        let rest = script.iter().filter(|event| turns(event)).map(first);
+        let script: Vec<Event> = opened.chain(gone).chain(rest).collect();
+        if let Some(difference) = difference(&options, &script) {
+            panic!("{many}: {difference}");
+        }
+    }
+}
+
+/// A note of some name is deleted, and the answer names none.
+fn deletion(call: u32) -> [Event; 2] {
+    let title = ['A', 'B', 'C'][call as usize % 3];
+    let args = Args { title, ..Args::PLAIN };
+    let (slot, kind, place, hidden) = (0, Kind::DeleteNote, Place::Turn, false);
+    let judge = Judge { slot, call, kind, args, place, turn: 1, step: 1, hidden };
+    let (reached, is_error, answer, declared, step) = (true, false, Answer::Odd, None, 1);
+    let settle = Settle { slot, call, reached, is_error, answer, names: Names::ASKED, declared, step };
+    [Event::Judge(judge), Event::Settle(settle)]
 }

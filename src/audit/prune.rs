@@ -115,15 +115,19 @@ fn load_number(id: &str) -> u64 {
     hasher.finish()
 }
 
-/// How many records of a stored value go, and what is left of it: `None` where none of it stays.
-fn without(value: &str, goes: &dyn Fn(&str) -> bool) -> (u64, Option<Box<RawValue>>) {
-    let as_it_is = || RawValue::from_string(value.to_owned()).ok();
+/// How many records of a stored value go, and what is left of it, if anything; `None` where nothing goes, or where it cannot
+/// be read.
+fn without(value: &str, goes: &dyn Fn(&str) -> bool) -> Option<(u64, Option<Box<RawValue>>)> {
     let (mut kept, mut went) = (Vec::new(), 0);
-    if texts(value, &mut |text| if goes(text) { went += 1 } else { kept.push(text.to_owned()) }).is_err() || went == 0 {
-        return (0, as_it_is());
+    texts(value, &mut |text| if goes(text) { went += 1 } else { kept.push(text.to_owned()) }).ok()?;
+    if went == 0 {
+        return None;
     }
-    let left = serde_json::value::to_raw_value(&Chunk { bmpp: super::record::SCHEMA, records: &kept }).ok();
-    (went, left.filter(|_| !kept.is_empty()))
+    if kept.is_empty() {
+        return Some((went, None));
+    }
+    let left = serde_json::value::to_raw_value(&Chunk { bmpp: super::record::SCHEMA, records: &kept }).ok()?;
+    Some((went, Some(left)))
 }
 
 /// Several records under one key.
@@ -177,9 +181,12 @@ fn rewrite(path: &Path, goes: &dyn Fn(&str) -> bool, dry_run: bool) -> io::Resul
     for (_, table) in document.tables.0.iter_mut().filter(|(name, _)| name == TABLE) {
         let mut left = Vec::new();
         for (key, value) in serde_json::from_str::<Entries>(table.get())?.0 {
-            let (went, value) = without(value.get(), goes);
+            let Some((went, rest)) = without(value.get(), goes) else {
+                left.push((key, value));
+                continue;
+            };
             removed += went;
-            left.extend(value.map(|value| (key, value)));
+            left.extend(rest.map(|rest| (key, rest)));
         }
         *table = serde_json::value::to_raw_value(&Entries(left))?;
     }
@@ -218,7 +225,7 @@ fn sweep(folder: &Path, goes: &dyn Fn(&str) -> bool, dry_run: bool) -> io::Resul
     for name in trail::keys(folder)? {
         let path = folder.join(name);
         let Ok(text) = fs::read_to_string(&path) else { continue };
-        let (went, None) = without(&text, goes) else { continue };
+        let Some((went, None)) = without(&text, goes) else { continue };
         match if dry_run { Ok(()) } else { fs::remove_file(&path) } {
             Ok(()) => removed += went,
             // It went in the meantime.
@@ -293,6 +300,7 @@ mod tests {
         let chunk = json!({"bmpp": 1, "records": [record("x", 2, 1), record("x", 3, 2)]});
         dir.each("a", &json!({"unit": {"version": 1}, "value": chunk}).to_string());
         dir.each("b", &record("x", 4, 3));
+        dir.each("c", "\"half of\":");
         let keep = |keep| Request { keep: Some(keep), ..Request::default() };
         for dry_run in [true, false] {
             assert_eq!(pruned(&dir, Request { dry_run, ..keep(2) }), (0, 3));
@@ -300,6 +308,8 @@ mod tests {
         assert_eq!(orders(&dir), [1, 2, 3]);
         assert_eq!(pruned(&dir, keep(1)), (2, 1));
         assert_eq!(orders(&dir), [3]);
+        // What cannot be read stays.
+        assert!(dir.path().join(DOMAIN).join(TABLE).join("c.json").is_file());
     }
 
     /// Found by the fuzzers: a dry run promised what the real one refused.

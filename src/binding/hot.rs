@@ -87,13 +87,12 @@ unsafe extern "C" fn judge_flat(env: sys::napi_env, info: sys::napi_callback_inf
         let call = Given8::of(env, info)?;
         let [policy, number, tool, place, session, turn, step, list] = call.numbers()?;
         let tool = known(tool)?;
-        let arguments = match tool.class {
-            Class::Control => Arguments::NotAnObject,
-            _ => {
-                let names = with(policy, |p| Ok(p.names.get(list)))?.ok_or(Fault::BadNames)?;
-                let values = call.values().map(|value| flat(env, value)).collect::<Result<Vec<Json>>>()?;
-                Arguments::Object(Given::under(&names, values).ok_or(Fault::BadNames)?)
-            }
+        let arguments = if tool.class == Class::Control {
+            Arguments::NotAnObject
+        } else {
+            let names = with(policy, |p| Ok(p.names.get(list)))?.ok_or(Fault::BadNames)?;
+            let values = call.values().map(|value| flat(env, value)).collect::<Result<Vec<Json>>>()?;
+            Arguments::Object(Given::under(&names, values).ok_or(Fault::BadNames)?)
         };
         let judged = judge_call(policy, number, tool, place, session, turn, step, &arguments)?;
         let facts = judged.reading.map_or(0, |reading| reading as u32);

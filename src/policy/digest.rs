@@ -83,8 +83,8 @@ impl Digester {
     }
 
     fn headed(&mut self, tag: u8, count: usize) {
-        let [a, b, c, d, e, f, g, h] = (count as u64).to_le_bytes();
-        self.write(&[tag, a, b, c, d, e, f, g, h]);
+        self.tag(tag);
+        self.write(&(count as u64).to_le_bytes());
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {

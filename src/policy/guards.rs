@@ -171,9 +171,10 @@ fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> boo
     let Facts { memory, step, tool, given, request, .. } = *facts;
     match (tool.known, &request.target) {
         (Some(Known::WriteNote), Target::Path(path)) => {
-            let gone = match memory.has_gone() {
-                true => memory.gone(Some(keys.file_path(path.as_str())), Words::of(keys.key, path.as_str()).as_ref()),
-                false => 0,
+            let gone = if memory.has_gone() {
+                memory.gone(Some(keys.file_path(path.as_str())), Words::of(keys.key, path.as_str()).as_ref())
+            } else {
+                0
             };
             (overwrites(options, given) || gone != 0) && !memory.knows(&known_by(keys, request), gone, step)
         }

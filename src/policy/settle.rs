@@ -210,10 +210,12 @@ fn settle_write(
     };
     match outcome {
         Outcome::Succeeded => {
-            if !write.switches && !place.was_switched && place.keys.current.is_some() {
-                if let Some(slug) = named.project_slug().filter(|slug| connection.own.as_deref() != Some(*slug)) {
-                    connection.own = Some(slug.to_owned());
-                }
+            if !write.switches
+                && !place.was_switched
+                && place.keys.current.is_some()
+                && let Some(slug) = named.project_slug().filter(|slug| connection.own.as_deref() != Some(*slug))
+            {
+                connection.own = Some(slug.to_owned());
             }
             // What nobody knows counts as done, as its flag says, and proves nothing.
             let proves = finding.known.then(|| arrival.answer.value());

@@ -267,12 +267,11 @@ impl Turn {
 
     /// Follows a call no more.
     pub(super) fn take(&mut self, id: CallId) -> Option<Followed> {
-        let (_, call) = match self.last.take_if(|(last, _)| *last == id) {
-            Some(last) => last,
-            None => {
-                let at = self.place(id).ok()?;
-                self.open.remove(at)?
-            }
+        let (_, call) = if let Some(last) = self.last.take_if(|(last, _)| *last == id) {
+            last
+        } else {
+            let at = self.place(id).ok()?;
+            self.open.remove(at)?
         };
         self.running -= usize::from(call.open.is_lookup());
         if let Some((_, memory)) = self.memories.iter_mut().find(|(of, _)| *of == call.server) {

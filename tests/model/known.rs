@@ -85,8 +85,8 @@ fn proves_identifier(result: &Result, identifier: (Name, char), projects: &[In],
     let Result { judge, settle, .. } = result;
     let whole = match (judge.kind, judge.args.form, settle.answer) {
         (Kind::ReadNote, Form::Plain, _) => is_reached(result),
-        (Kind::ReadNote, Form::Other, Answer::Hits | Answer::Odd) => true,
-        (Kind::ViewNote, Form::Plain | Form::Other, Answer::Hits) => true,
+        (Kind::ReadNote, Form::Other, answer) => matches!(answer, Answer::Hits | Answer::Odd),
+        (Kind::ViewNote, Form::Plain | Form::Other, answer) => answer == Answer::Hits,
         _ => false,
     };
     whole
@@ -124,10 +124,10 @@ fn proven_by_permalink(list: List<'_>, identifier: (Name, char), projects: &[In]
             })
             .collect();
         // What was said of another note, or less exactly, is of no account once it is said of this one.
-        let Some((_, _, last)) = ways.last().copied() else { return false };
-        let taken = if last.1 { 0 } else { notes::names_taken(list) };
-        let since = since.max(taken).max(notes::any_renamed(list)).max(notes::edited(list, last.0));
-        ways.iter().rev().take_while(|(_, _, way)| *way == last).any(|(time, result, _)| {
+        let Some((_, _, said)) = ways.last().copied() else { return false };
+        let taken = if said.1 { 0 } else { notes::names_taken(list) };
+        let since = since.max(taken).max(notes::any_renamed(list)).max(notes::edited(list, said.0));
+        ways.iter().rev().take_while(|(_, _, way)| *way == said).any(|(time, result, _)| {
             let seen =
                 if result.judge.kind.reads() { is_seen(result, step) } else { knows_what_it_wrote(result, step) };
             proof(*time, since) && seen

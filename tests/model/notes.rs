@@ -133,14 +133,14 @@ pub fn renamed(result: &Result) -> Renamed {
 
 /// The results of a list that reached their bodies, with the time of each. Time 0 is before everything; what a result
 /// proves comes right after what it changes.
-pub fn results<'a>(list: List<'a>) -> impl DoubleEndedIterator<Item = (usize, &'a Result)> + use<'a> {
+pub fn results(list: List<'_>) -> impl DoubleEndedIterator<Item = (usize, &Result)> + use<'_> {
     list.iter().enumerate().filter_map(|(at, happened)| match happened {
         Happened::Settled(result) if result.settle.reached => Some((time(at), result)),
         _ => None,
     })
 }
 
-fn elsewhere<'a>(list: List<'a>) -> impl Iterator<Item = (usize, &'a Result)> + use<'a> {
+fn elsewhere(list: List<'_>) -> impl Iterator<Item = (usize, &Result)> + use<'_> {
     list.iter().enumerate().filter_map(|(at, happened)| match happened {
         Happened::Elsewhere(result) if result.settle.reached => Some((time(at), result)),
         _ => None,

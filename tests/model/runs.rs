@@ -116,7 +116,7 @@ fn told(options: &Options, script: &[Event], until: usize) -> String {
             }
             other => format!("{other:?}"),
         };
-        text.push_str(&format!("  {at}. {line}\n"));
+        text.extend(["  ", &at.to_string(), ". ", &line, "\n"]);
     }
     text
 }

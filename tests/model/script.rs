@@ -82,23 +82,23 @@ fn events(
     let mut at: BTreeMap<u8, (u32, u32)> = (0..SLOTS).map(|slot| (slot, (1, 1))).collect();
     let mut calls: BTreeMap<u8, Vec<u32>> = BTreeMap::new();
     for (index, raw) in raw.enumerate() {
-        let (what, a, b, c) = raw;
-        let (e, f) = more(index, raw);
+        let (what, kind, b, c) = raw;
+        let (first, second) = more(index, raw);
         // Most of the events fall on one session, so that its turns get somewhere.
         let slot = if what < 190 { 0 } else { what % SLOTS };
         let (turn, step) = at[&slot];
         let known = calls.entry(slot).or_default();
-        match a {
+        match kind {
             0..=104 => {
                 let next = u32::from(slot) * 1_000_000 + u32::try_from(known.len()).unwrap_or_default();
                 // Now and then a call is judged again.
                 let call = if b % 16 == 7 { pick(known, b).unwrap_or(next) } else { next };
                 known.push(call);
-                events.push(Event::Judge(of_judge(judged(slot, call, turn, step, b, c), e, f)));
+                events.push(Event::Judge(of_judge(judged(slot, call, turn, step, b, c), first, second)));
             }
             105..=199 => {
                 if let Some(call) = pick(known, if b < 200 { 0 } else { b }) {
-                    events.push(Event::Settle(of_settle(settled(slot, call, step, b, c), e, f)));
+                    events.push(Event::Settle(of_settle(settled(slot, call, step, b, c), first, second)));
                 }
             }
             200..=234 => drop(at.insert(slot, (turn, step + 1))),
@@ -157,7 +157,9 @@ fn judged(slot: u8, call: u32, turn: u32, step: u32, b: u8, c: u8) -> Judge {
 /// The same call on some server, in some project, under some name, and by more tools.
 fn widened(judge: Judge, e: u8, f: u8) -> Judge {
     let kind = match (judge.kind, f % 16) {
-        (Kind::Classify, _) if e % 8 != 0 => [Kind::WriteNote, Kind::EditNote, Kind::ReadNote][usize::from(f) % 3],
+        (Kind::Classify, _) if !e.is_multiple_of(8) => {
+            [Kind::WriteNote, Kind::EditNote, Kind::ReadNote][usize::from(f) % 3]
+        }
         (Kind::DeleteNote, 0..=7) => Kind::MoveNote,
         (Kind::Rename, 0..=7) => Kind::CreateProject,
         (Kind::ReadNote, 0..=2) => Kind::ViewNote,
@@ -214,7 +216,10 @@ fn settled(slot: u8, call: u32, step: u32, b: u8, c: u8) -> Settle {
 /// The same result, naming some note.
 fn named(settle: Settle, e: u8, f: u8) -> Settle {
     // A wide world would be one of failures, if they were as frequent.
-    let answer =
-        if f % 4 == 0 { settle.answer } else { [Answer::Hits, Answer::Hits, Answer::Nothing][usize::from(f) % 3] };
+    let answer = if f.is_multiple_of(4) {
+        settle.answer
+    } else {
+        [Answer::Hits, Answer::Hits, Answer::Nothing][usize::from(f) % 3]
+    };
     Settle { answer, names: Names { other: e % 16 == 15, work: e / 16 >= 12 }, ..settle }
 }

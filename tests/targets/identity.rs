@@ -31,7 +31,7 @@ pub fn run(bytes: &[u8]) {
         }
     };
     let text = path.as_str();
-    assert!(text.ends_with(".md") && !text.starts_with('/'), "{text:?}");
+    assert!(text.as_bytes().ends_with(b".md") && !text.starts_with('/'), "{text:?}");
     assert!(path.segments().all(|segment| !matches!(segment, "" | ".")), "{text:?}");
     assert_eq!(path.segments().collect::<Vec<_>>().join("/"), text);
     let permalink = path.permalink(&project);

@@ -38,7 +38,7 @@ fn note_is_inside(title: &Text<'_>, directory: &Text<'_>, keeps: u8) {
     match note_path(title, directory) {
         Ok(path) => {
             inside(path.as_str());
-            assert!(path.as_str().ends_with(".md") && !path.as_str().contains("//"));
+            assert!(path.as_str().as_bytes().ends_with(b".md") && !path.as_str().contains("//"));
             // `/` alone is the root, which the server knows before it strips anything.
             let root = directory.as_str() == Some("/");
             let plain: Vec<&str> = folder.split('/').filter(|s| !root && !matches!(*s, "" | ".")).collect();
