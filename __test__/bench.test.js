@@ -70,7 +70,7 @@ describe('the command', () => {
   test('prints the table and exits by it', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      [inRoot('bench', 'run.mjs'), '--quick', '--json', 'outside'],
+      [inRoot('bench', 'run.mjs'), '--built', '--quick', '--json', 'outside'],
       {
         encoding: 'utf8',
       },

@@ -3,6 +3,7 @@
 //   npm run bench                         every group
 //   npm run bench -- units flat           these groups
 //   npm run bench -- --json units         as JSON; with npm's own lines left out: npm run -s bench -- --json units
+//   npm run bench -- --built              with the addon that is there, without building it first
 //   npm run bench -- --quick              with fewer rounds, to see that it works: its figures are worth less
 //
 // Every group runs in a process of its own. docs/PERFORMANCE.md says how each figure is measured.
@@ -48,7 +49,11 @@ export function parse(args) {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+    options: {
+      json: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      built: { type: 'boolean', default: false },
+    },
   })
   const unknown = positionals.filter(group => !GROUPS.includes(group))
   if (unknown.length > 0) throw new Error(`no group ${unknown.join(', ')}: there are ${GROUPS.join(', ')}`)
@@ -72,9 +77,11 @@ export function conclude(figures, json) {
 }
 
 async function main() {
-  const { groups, json, quick } = parse(process.argv.slice(2))
-  await setup()
-  await buildAddon()
+  const { groups, json, quick, built } = parse(process.argv.slice(2))
+  if (!built) {
+    await setup()
+    await buildAddon()
+  }
   /** @type {import('./lib/figure.mjs').Grouped[]} */
   const figures = []
   for (const group of groups) {

@@ -285,9 +285,6 @@ pub struct Holdings {
     pub calls: usize,
 }
 
-/// Sessions for which there is room whatever happens.
-const SESSIONS_ROOM: usize = 64;
-
 impl Policy {
     /// A policy that has seen nothing.
     #[must_use]
@@ -307,7 +304,7 @@ impl Policy {
     pub fn close_session(&mut self, session: SessionId) {
         self.sessions.remove(&session);
         // A table does not give back by itself what it once held.
-        if self.sessions.capacity() > SESSIONS_ROOM && self.sessions.len() < self.sessions.capacity() / 4 {
+        if self.sessions.len() * 4 <= self.sessions.capacity() {
             self.sessions.shrink_to(self.sessions.len() * 2);
         }
     }

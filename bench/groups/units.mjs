@@ -79,8 +79,8 @@ export function figures({ rounds }) {
   const units = (/** @type {keyof typeof cost} */ name) => ratio(cost[name], cost.unit)
   return [
     { name: 'a write_note of 1 KiB, judged', value: units('judgeWrite'), bar: 8, unit: 'units' },
-    { name: 'the same whole: judged, settled, two records', value: units('wholeWrite'), bar: 16, unit: 'units' },
+    { name: 'that write whole: judged, settled, two records', value: units('wholeWrite'), bar: 16, unit: 'units' },
     { name: 'a read_note, judged', value: units('judgeRead'), bar: 8, unit: 'units' },
-    { name: 'the same whole: judged, settled, two records', value: units('wholeRead'), bar: 16, unit: 'units' },
+    { name: 'that read whole: judged, settled, two records', value: units('wholeRead'), bar: 16, unit: 'units' },
   ]
 }

@@ -132,8 +132,9 @@ fn a_list_has_its_end() {
         assert_eq!(found.first(), Some(&(key.to_owned(), ProblemCode::InvalidLength)), "{key}");
         // Nothing more is said of what was not read.
         assert_eq!(found.iter().filter(|(at, _)| at.starts_with(key)).count(), 1, "{key}");
-        let most = codes(json!({ key: list(256) }));
-        assert!(!most.contains(&(key.to_owned(), ProblemCode::InvalidLength)), "{key}");
+        // Alone such a list may contradict the others, but it is not too long.
+        let most = read(json!({ key: list(256) })).err().unwrap_or_default();
+        assert!(most.iter().all(|problem| problem.code != ProblemCode::InvalidLength), "{key}");
     }
 }
 
