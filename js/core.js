@@ -19,6 +19,8 @@ function number(value) {
 
 /** Names that are remembered; a model can make up as many as it likes. */
 const NAMES_MAX = 4096
+/** Arguments that the core takes side by side, and characters of a name that is kept for it. No tool of the server has more. */
+const [FLAT_MAX, NAME_MAX] = [12, 64]
 
 /**
  * @typedef {import('./native.js').Addon} Addon
@@ -248,6 +250,7 @@ export class Core {
   #flat(call, tool, where, session, turn, step, args) {
     if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined
     const keys = Object.keys(args)
+    if (keys.length > FLAT_MAX) return undefined
     const list = this.#listOf(tool, keys)
     if (list === undefined) return undefined
     list.number ??= keys.length > 0 ? number(this.addon.argumentNames(this.handle, tool, keys)) : 0
@@ -290,7 +293,7 @@ export class Core {
       /** @type {NameList | undefined} */
       let next = list.more.get(key)
       if (next === undefined) {
-        if (this.#lists >= NAMES_MAX) return undefined
+        if (this.#lists >= NAMES_MAX || key.length > NAME_MAX) return undefined
         this.#lists += 1
         next = { number: undefined, more: new Map() }
         list.more.set(key, next)

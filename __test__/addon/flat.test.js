@@ -146,8 +146,9 @@ describe('the hot functions', () => {
     judge(['A'])
     judge({ title: undefined })
     judge(Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`a${index}`, 1])))
+    judge({ ['n'.repeat(65)]: 1 })
     core.settle(session, 1, id, addon.FACT_REACHED, 1, { structuredContent: { result: { action: 'created' } } })
-    expect(taken).toEqual(['judgeFlat', 'settleText', ...Array(5).fill('judge'), 'settle'])
+    expect(taken).toEqual(['judgeFlat', 'settleText', ...Array(6).fill('judge'), 'settle'])
   })
 
   test('a model that makes up names is judged all the same, and what is kept of names has an end', () => {
@@ -158,6 +159,18 @@ describe('the hot functions', () => {
       const word = core.judge(index, id, addon.PLACE_HOST_TURN, session, 1, 1, { [`made-up-${index}`]: 1 })
       expect(core.describe(word).code).toBe('ALLOW_READ_ONLY')
     }
+  })
+
+  test('names that no tool has are not kept: a model could make them as long as it likes', () => {
+    const policy = addon.createPolicy({})
+    const tool = addon.toolId(policy, 'mcp__basic-memory__write_note')
+    const keep = names => addon.argumentNames(policy, tool, names)
+    expect(keep(['n'.repeat(193)])).toBe(0)
+    expect(keep(['title', '中'.repeat(65)])).toBe(0)
+    expect(keep(Array.from({ length: 13 }, (_, index) => `a${index}`))).toBe(0)
+    expect(keep(['n'.repeat(192)])).toBe(1)
+    const fixed = [policy, 1, tool, addon.PLACE_NO_AGENT, 0, 0, 0, 1]
+    expect(() => addon.judgeFlat(...fixed, ...Array(13).fill('a'))).toThrow(/more values/)
   })
 
   test.each([

@@ -133,6 +133,12 @@ impl Names {
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
+
+    /// Bytes of the longest one.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.names.iter().map(|(_, name)| name.as_bytes().len()).max().unwrap_or_default()
+    }
 }
 
 /// The arguments of a call: one JSON object.

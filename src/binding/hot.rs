@@ -28,6 +28,8 @@ const FIXED: usize = 8;
 
 /// Lists of names that are kept for a policy. A model can make up as many as it likes; who comes later takes the general way.
 const NAMES_MAX: usize = 1024;
+/// Bytes of a name that is kept: no name of the server's is longer.
+const NAME_MAX: usize = 192;
 
 thread_local! {
     /// Where texts are read into before their length is known.
@@ -46,7 +48,7 @@ pub(super) struct Lists(Vec<Rc<Names>>);
 impl Lists {
     /// Keeps a list and gives it a number; 0 where no more are kept, or where a call can have no such list.
     pub(super) fn keep(&mut self, names: Names) -> u32 {
-        if names.len() > VALUES_MAX || self.0.len() >= NAMES_MAX {
+        if names.len() > VALUES_MAX || self.0.len() >= NAMES_MAX || names.longest() > NAME_MAX {
             return 0;
         }
         self.0.push(Rc::new(names));
@@ -144,6 +146,9 @@ impl Given8 {
         check(unsafe {
             sys::napi_get_cb_info(env, info, &raw mut count, values.as_mut_ptr(), ptr::null_mut(), ptr::null_mut())
         })?;
+        if count > values.len() {
+            return Err(Fault::BadRequest("more values than a call can hand over".to_owned()).into());
+        }
         Ok(Given8 { env, values, count })
     }
 
@@ -166,7 +171,7 @@ impl Given8 {
         Ok(numbers)
     }
 
-    /// What comes after the numbers. More than there is room for is no call of ours.
+    /// What comes after the numbers.
     fn values(&self) -> impl Iterator<Item = sys::napi_value> {
         self.values.iter().copied().take(self.count).skip(FIXED)
     }
