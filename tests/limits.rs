@@ -41,7 +41,8 @@ impl Stage {
     /// Judges a call of the first turn with these texts as its arguments, and says the code.
     fn given(&mut self, session: SessionId, call: u32, raw: &str, texts: &[(&str, &str)]) -> Code {
         let tool = self.config.namespace().resolve(&format!("mcp__basic-memory__{raw}")).unwrap();
-        let entries = texts.iter().map(|(name, text)| ((*name).to_owned().into(), Json::Text((*text).to_owned().into())));
+        let entries =
+            texts.iter().map(|(name, text)| ((*name).to_owned().into(), Json::Text((*text).to_owned().into())));
         let arguments = &Arguments::Object(Given::of(Some(raw), entries.collect()));
         let position = Position::At { session, turn: TurnId::Host(1), step: 1 };
         self.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden: false }).verdict.code
@@ -52,8 +53,7 @@ impl Stage {
         let position = Position::At { session, turn: TurnId::Host(1), step: 1 };
         let arguments = &Arguments::NotAnObject;
         self.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden: false });
-        let arrival =
-            Arrival { reached: true, is_error: false, answer: Answer::Absent, declared: Some(task), step: 1 };
+        let arrival = Arrival { reached: true, is_error: false, answer: Answer::Absent, declared: Some(task), step: 1 };
         self.policy.settle(session, CallId(call), &arrival);
     }
 

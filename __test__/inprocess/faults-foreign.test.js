@@ -22,9 +22,10 @@ const thrown = {
       },
     }),
   'an error that nobody can look at': revoked,
-  'nothing': () => undefined,
+  nothing: () => undefined,
   'a text that begins as ours': () => new Error(`POLICY_INTERNAL_ERROR ${SECRET}`),
-  'a text that goes on after ours': () => new Error(`POLICY_INTERNAL_ERROR: judge panicked at src/policy.rs:1 ${SECRET}`),
+  'a text that goes on after ours': () =>
+    new Error(`POLICY_INTERNAL_ERROR: judge panicked at src/policy.rs:1 ${SECRET}`),
 }
 
 /** Throws at whoever first asks for a call's agent after it was prepared. */
