@@ -26,8 +26,9 @@ export function followBodies(ctx, door) {
   if (!isReplaceable(ctx)) return false
   ctx.on(
     HOOK,
-    (_type, event, args, about) => {
-      if (event !== 'tools/execute') return
+    (type, event, args, about) => {
+      // Nobody runs a body by any other way of dispatching.
+      if (event !== 'tools/execute' || type !== 'waterfall') return
       try {
         const run = args.at(-1)
         if (args.length < 2 || typeof run !== 'function' || !hears(ctx, about)) return
@@ -46,8 +47,8 @@ export function followBodies(ctx, door) {
 /** Tries it on an event that nobody else knows. @param {Context} ctx */
 function isReplaceable(ctx) {
   try {
-    const end = ctx.on(HOOK, (_type, event, args) => {
-      if (event === TRIAL) args[args.length - 1] = () => true
+    const end = ctx.on(HOOK, (type, event, args) => {
+      if (event === TRIAL && type === 'waterfall') args[args.length - 1] = () => true
     })
     try {
       return ctx.waterfall?.(TRIAL, {}, () => false) === true

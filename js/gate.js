@@ -768,8 +768,7 @@ export class Gate {
    */
   #failed(stage, name, error, exec) {
     if (exec !== undefined) this.#accounted.add(exec)
-    const message = error instanceof Error ? error.message : ''
-    const fault = message.startsWith('POLICY_INTERNAL_ERROR') ? message : `POLICY_INTERNAL_ERROR in ${stage}`
+    const fault = panicOf(error) ?? `POLICY_INTERNAL_ERROR in ${stage}`
     this.#operator.notice(this.#unloaded ? notices.unloaded(stage) : notices.internal(stage, fault))
     const denied = this.#enforces && this.#core.governs(name) && !this.#core.isFree(name)
     const ticket = denied && exec !== undefined ? this.#tickets.get(exec) : undefined
@@ -804,6 +803,23 @@ export class Gate {
 
 /** @param {Place | 'no-agent' | 'unknown'} place */
 const trackIn = place => (typeof place === 'object' ? place.track : undefined)
+
+/** What the addon says of a panic, and no more than that. */
+const PANIC = /^POLICY_INTERNAL_ERROR: \w+ panicked(?: at src\/[\w/.]+:\d+)?$/
+
+/**
+ * The message of a panic of the core. What else is thrown may be of another plugin's making: it may quote anything, and looking
+ * at it may throw again.
+ * @param {unknown} error
+ */
+function panicOf(error) {
+  try {
+    const { message } = /** @type {{ message?: unknown }} */ (error)
+    return typeof message === 'string' && PANIC.test(message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** The approval of a call, used up. @param {Ticket} ticket */
 function takeApproval(ticket) {

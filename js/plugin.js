@@ -70,7 +70,9 @@ export function createPlugin({
     try {
       return load(ctx, config, operator)
     } catch (error) {
-      if (keepClosed(ctx)) operator.notice(notices.notLoaded())
+      // A row that is to block nothing leaves nothing behind that does.
+      if (blocksNothing(config)) relieveKeeper(ctx)
+      else if (keepClosed(ctx)) operator.notice(notices.notLoaded())
       throw error
     }
   }
@@ -127,6 +129,15 @@ export function createPlugin({
   }
 
   return { name: 'dsh-bmpp', inject: ['tools'], Config, apply }
+}
+
+/**
+ * Whether a configuration asks for a mode that blocks nothing. The core is not asked: it may be what failed.
+ * @param {unknown} config
+ */
+function blocksNothing(config) {
+  const { mode = 'audit' } = /** @type {{ mode?: unknown }} */ (config ?? {})
+  return mode === 'audit' || mode === 'off'
 }
 
 /**

@@ -139,6 +139,13 @@ pub struct Arrival {
     pub step: u32,
 }
 
+impl Arrival {
+    /// Stands for the result of a call that is not waited for any more: it may have run, and nothing is known of it.
+    const fn lost(step: u32) -> Arrival {
+        Arrival { reached: true, is_error: true, answer: Answer::Absent, declared: None, step }
+    }
+}
+
 /// What became of a call, by its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -395,6 +402,9 @@ impl Policy {
         } else if let Open::Write(write) = &followed.open {
             turn.memory(tool.server, &connection.news).start(call.id, record::written(write));
         }
+        while let Some(lost) = turn.give_up() {
+            Policy::arrive(&self.options, &mut self.connections, turn, lost, &Arrival::lost(step));
+        }
         turn.follow(call.id, followed);
         judged
     }
@@ -416,9 +426,20 @@ impl Policy {
     pub fn settle(&mut self, session: SessionId, call: CallId, arrival: &Arrival) -> Settled {
         let Some(Some(turn)) = self.sessions.get_mut(&session) else { return Settled::NOTHING };
         let Some(followed) = turn.take(call) else { return Settled::NOTHING };
+        Policy::arrive(&self.options, &mut self.connections, turn, followed, arrival)
+    }
+
+    /// Settles a call that is followed no more, and lets other sessions hear of it.
+    fn arrive(
+        options: &Options,
+        connections: &mut Table<u16, Connection>,
+        turn: &mut Turn,
+        followed: Followed,
+        arrival: &Arrival,
+    ) -> Settled {
         let server = followed.server;
-        let connection = self.connections.entry(server).or_default();
-        let (settled, renamed) = settle::settle(&self.options, turn, connection, followed, arrival);
+        let connection = connections.entry(server).or_default();
+        let (settled, renamed) = settle::settle(options, turn, connection, followed, arrival);
         if let Some(renamed) = renamed {
             let before = turn.memory(server, &connection.news);
             renamed.spread(&mut connection.news);

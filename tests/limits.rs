@@ -7,13 +7,14 @@
     reason = "a test ends where something is not as it must be"
 )]
 
-use dsh_bmpp::argument::given::Arguments;
-use dsh_bmpp::config::Config;
+use dsh_bmpp::argument::given::{Arguments, Given, Json};
+use dsh_bmpp::config::{Config, Level};
 use dsh_bmpp::evidence::answer::Answer;
 use dsh_bmpp::policy::{
     Arrival, Call, CallId, DigestKey, Holdings, MAX_OPEN, Options, Outcome, Policy, Position, Recall, SessionId,
-    Settled, TurnId,
+    Settled, Task, TurnId,
 };
+use dsh_bmpp::reason::Code;
 use dsh_bmpp::verdict::Verdict;
 
 struct Stage {
@@ -23,7 +24,10 @@ struct Stage {
 
 impl Stage {
     fn new() -> Stage {
-        let config = Config::default();
+        Stage::of(Config::default())
+    }
+
+    fn of(config: Config) -> Stage {
         Stage { policy: Policy::new(Options::new(&config, DigestKey([7; 16]))), config }
     }
 
@@ -32,6 +36,25 @@ impl Stage {
         let position = Position::At { session, turn: TurnId::Host(turn), step: 1 };
         let arguments = &Arguments::NotAnObject;
         self.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden: false }).verdict
+    }
+
+    /// Judges a call of the first turn with these texts as its arguments, and says the code.
+    fn given(&mut self, session: SessionId, call: u32, raw: &str, texts: &[(&str, &str)]) -> Code {
+        let tool = self.config.namespace().resolve(&format!("mcp__basic-memory__{raw}")).unwrap();
+        let entries =
+            texts.iter().map(|(name, text)| ((*name).to_owned().into(), Json::Text((*text).to_owned().into())));
+        let arguments = &Arguments::Object(Given::of(Some(raw), entries.collect()));
+        let position = Position::At { session, turn: TurnId::Host(1), step: 1 };
+        self.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden: false }).verdict.code
+    }
+
+    fn declare(&mut self, session: SessionId, call: u32, task: Task) {
+        let tool = self.config.namespace().resolve("bmpp__classify").unwrap();
+        let position = Position::At { session, turn: TurnId::Host(1), step: 1 };
+        let arguments = &Arguments::NotAnObject;
+        self.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden: false });
+        let arrival = Arrival { reached: true, is_error: false, answer: Answer::Absent, declared: Some(task), step: 1 };
+        self.policy.settle(session, CallId(call), &arrival);
     }
 
     fn settle(&mut self, session: SessionId, call: u32) -> Settled {
@@ -103,4 +126,46 @@ fn a_lookup_that_was_given_up_does_not_keep_the_gate_waiting() {
     let recall: Vec<Recall> = (1..=most + 1).map(|call| stage.judge(session, 1, call, "read_note").recall).collect();
     assert_eq!(recall.first(), Some(&Recall::Pending));
     assert_eq!(recall.last(), Some(&Recall::None));
+}
+
+/// Nobody knows what became of a write that was given up: it must not be made again as if it had never been.
+#[test]
+fn a_write_that_was_given_up_may_be_done() {
+    let note: &[(&str, &str)] = &[("title", "Plans"), ("directory", "notes"), ("content", "text")];
+    let removal: &[(&str, &str)] = &[("identifier", "notes/plans")];
+    let switching: &[(&str, &str)] =
+        &[("title", "Other"), ("directory", "notes"), ("content", "text"), ("project", "work")];
+    let elsewhere: &[(&str, &str)] = &[("identifier", "a"), ("project", "work")];
+    for (lost, args, then, args_then, code) in [
+        ("write_note", note, "write_note", note, Code::WriteOutcomeUnknown),
+        ("write_note", switching, "write_note", note, Code::ProjectAmbiguous),
+        ("read_note", elsewhere, "write_note", note, Code::ProjectAmbiguous),
+        ("delete_note", removal, "delete_note", removal, Code::WriteOutcomeUnknown),
+    ] {
+        let mut stage = Stage::of(Config { project_guard: Level::Deny, ..Config::default() });
+        let session = stage.policy.open_session();
+        stage.declare(session, 0, Task::Simple);
+        stage.given(session, 1, lost, args);
+        let most = u32::try_from(MAX_OPEN).unwrap();
+        for call in 2..most + 2 {
+            stage.judge(session, 1, call, "list_directory");
+        }
+        assert_eq!(stage.given(session, most + 2, then, args_then), code, "{lost}, then {then}");
+        assert_eq!(stage.settle(session, 1).outcome, None, "given up");
+    }
+}
+
+/// A write that was denied did not run, so giving it up leaves nothing behind.
+#[test]
+fn a_denied_write_that_was_given_up_is_not_done() {
+    let note: &[(&str, &str)] = &[("title", "Plans"), ("directory", "notes"), ("content", "text")];
+    let mut stage = Stage::new();
+    let session = stage.policy.open_session();
+    assert_eq!(stage.given(session, 1, "write_note", note), Code::ClassificationRequired);
+    let most = u32::try_from(MAX_OPEN).unwrap();
+    for call in 2..most + 2 {
+        stage.judge(session, 1, call, "list_directory");
+    }
+    stage.declare(session, most + 2, Task::Simple);
+    assert_eq!(stage.given(session, most + 3, "write_note", note), Code::AllowSimple);
 }

@@ -324,3 +324,23 @@ test('a gate in an agent’s own scope is not asked at the bodies of others', as
   expect(gate.answers(other)).toEqual([WRITTEN])
   expect(gate.verdicts()).toEqual(['write_note CLASSIFICATION_REQUIRED denied'])
 })
+
+test.each(['emit', 'bail'])(
+  'what another plugin dispatches under the same name by `%s` is handed on as it is',
+  async how => {
+    const gate = await bootGate()
+    const heard = []
+    await gate.ctx.plugin({
+      name: 'a listener',
+      apply: ctx => void ctx.on('tools/execute', (...given) => void heard.push(given), { prepend: true }),
+    })
+    const given = [{ name: write }, function last() {}]
+    try {
+      gate.ctx[how]('tools/execute', ...given)
+    } catch {
+      // Our own listener is one of a waterfall.
+    }
+    expect(heard[0][0]).toBe(given[0])
+    expect(heard[0][1]).toBe(given[1])
+  },
+)

@@ -94,14 +94,14 @@ describe('a row that is gone', () => {
 
 describe('a gate that cannot be put up again', () => {
   /** A gate whose host is outside the range from the second load on. */
-  async function failing() {
+  async function failing(next = {}) {
     let loads = 0
     const host = () => {
       loads += 1
       return { name: '@deepseek-ai/dsh', version: loads === 1 ? '0.1.5' : '9.0.0', source: 'entry', why: 'a test' }
     }
     const gate = await bootGate({ parts: { host } })
-    await expect(edit(gate, { ...gate.config })).rejects.toThrow('9.0.0')
+    await expect(edit(gate, { ...gate.config, ...next })).rejects.toThrow('9.0.0')
     return gate
   }
 
@@ -111,6 +111,13 @@ describe('a gate that cannot be put up again', () => {
     expect(gate.answers(agent)[0]).toBe('POLICY_NOT_LOADED')
     expect(gate.reached()).toEqual(['read_note', 'bash'])
     expect(gate.stderr.at(-1)).toMatch(/^dsh-bmpp: the gate could not be put up again .* POLICY_NOT_LOADED\n$/)
+  })
+
+  test.each(['audit', undefined])('leaves it open where mode is %s, which blocks nothing', async mode => {
+    const gate = await failing({ mode })
+    await gate.turn([[call.write]])
+    expect(gate.reached()).toEqual(['write_note'])
+    expect(gate.stderr).toEqual([])
   })
 
   test('until the row goes, or its next configuration is good', async () => {

@@ -209,6 +209,11 @@ impl Memory {
         }
     }
 
+    /// Whether this write is under way.
+    pub(super) fn is_running(&self, call: CallId) -> bool {
+        self.running.iter().any(|(of, ..)| *of == call)
+    }
+
     /// A write is done, or nobody knows whether it is.
     pub(super) fn write(&mut self, written: Written, done: bool) {
         let order = self.next();

@@ -10,7 +10,7 @@ use crate::reason::{Observation, Observations};
 use crate::tool::{Class, Known};
 
 /// Calls of one turn that may be open at once. Beyond it the oldest is given up, and its result will change nothing: a
-/// result that never comes must not hold memory for ever.
+/// result that never comes must not hold memory for ever. Of a write that ran nobody then knows what became of it.
 pub const MAX_OPEN: usize = 4096;
 
 /// What a model can declare a turn to be.
@@ -250,13 +250,23 @@ impl Turn {
         memory
     }
 
-    /// Follows a call to its result.
-    pub(super) fn follow(&mut self, id: CallId, call: Followed) {
+    /// Makes room for one more call. What is given up is returned where it may have changed something: a write that was let
+    /// run, or a read that may have switched the connection.
+    pub(super) fn give_up(&mut self) -> Option<Followed> {
         while self.open_calls() >= MAX_OPEN {
-            let oldest = self.open.front().into_iter().chain(&self.last).map(|(id, _)| *id).min();
-            let Some(oldest) = oldest else { break };
-            self.take(oldest);
+            let oldest = self.open.front().into_iter().chain(&self.last).map(|(id, _)| *id).min()?;
+            let ran = self.memories.iter().any(|(_, memory)| memory.is_running(oldest));
+            let call = self.take(oldest)?;
+            let is_write = matches!(call.open, Open::Write(_));
+            if ran || (call.open.may_switch() && !is_write) {
+                return Some(call);
+            }
         }
+        None
+    }
+
+    /// Follows a call to its result. There must be room for it.
+    pub(super) fn follow(&mut self, id: CallId, call: Followed) {
         self.running += usize::from(call.open.is_lookup());
         let Some(before) = self.last.replace((id, call)) else { return };
         // Numbers ascend, so the place is the end.
