@@ -120,6 +120,8 @@ test('threads load the addon, judge and leave or are ended, while calls run here
       expect(gate.answers(agent).at(-1)).toBe('bash ran')
       await gate.close(agent)
       turns += 1
+      // A turn may be over without the loop of events, by which the threads are heard.
+      await tick()
     }
     return turns
   })()
