@@ -16,7 +16,7 @@ const warning = (what, mend) => ({ level: 'warning', what, mend })
 const error = (what, mend) => ({ level: 'error', what, mend })
 
 const CONTROL = 'bmpp__classify'
-const ADD = 'dsh plugin --profile NAME add dsh-bmpp'
+const ADD = 'dsh plugin --profile NAME add ./dsh-bmpp-VERSION.tgz'
 
 /** By name; a parameter is what varies. `p` is a profile's name. */
 export const findings = Object.freeze({

@@ -61,6 +61,9 @@ pub struct Report {
     pub loads: u64,
     /// Calls by the mode they were judged in.
     pub modes: BTreeMap<String, u64>,
+    /// Whether the newest decision was made in `enforce`.
+    #[serde(skip)]
+    pub enforces: bool,
     /// Host versions seen.
     pub hosts: BTreeSet<String>,
     /// Sessions with a record.
@@ -260,6 +263,7 @@ impl Adding {
             add(&mut self.report.classes, "out-of-scope");
             return;
         }
+        self.report.enforces = record.mode.as_deref() == Some("enforce");
         for observation in &record.observations {
             // A guard that only warns is observed under its own code.
             let guard = Code::ALL.iter().any(|code| code.name() == &**observation);

@@ -40,7 +40,6 @@ pub struct Readiness {
 
 impl Readiness {
     pub(super) fn of(report: &Report) -> Readiness {
-        let enforced = report.modes.get("enforce").copied().unwrap_or_default();
         let (step, sentence) = if report.calls == 0 {
             (Step::Collect, "Nothing was judged yet: use the agent as you do every day and come back.".to_owned())
         } else if let Some(found) = mend(report) {
@@ -48,7 +47,7 @@ impl Readiness {
         } else if report.writes < WRITES_MIN {
             let more = "keep collecting before you decide";
             (Step::Collect, format!("Only {} so far: {more}.", count(report.writes, "write")))
-        } else if enforced > 0 {
+        } else if report.enforces {
             in_enforce(report)
         } else {
             in_audit(report)
@@ -119,18 +118,19 @@ fn in_audit(report: &Report) -> (Step, String) {
 fn in_enforce(report: &Report) -> (Step, String) {
     let told: u64 = report.followed.values().map(|f| f.told).sum();
     let cured: u64 = report.followed.values().map(|f| f.cured).sum();
+    let unanswered = report.asked > 0 && report.approved == 0;
+    let next = if unanswered { "stay in profile compat, since no human answered" } else { "consider profile strict" };
+    let step = if unanswered { Step::Stay } else { Step::Strict };
     if told == 0 {
-        let writes = count(report.writes, "write");
-        return (Step::Strict, format!("Enforce works: of {writes} none had to be denied; consider profile strict."));
+        return (step, format!("Enforce works: no write had to be denied in it so far; {next}."));
     }
     let share = cured * 100 / told;
     if share >= CURED_MIN {
         let sentence = format!(
-            "Enforce works: after {share} % of {} the model did what was asked for and was let through; consider \
-             profile strict.",
+            "Enforce works: after {share} % of {} the model did what was asked for and was let through; {next}.",
             count(told, "denial")
         );
-        return (Step::Strict, sentence);
+        return (step, sentence);
     }
     let sentence = format!(
         "Stay in enforce and look closer: only after {share} % of {} was the same tool let through later in the turn; \

@@ -116,6 +116,38 @@ fn what_enforce_would_have_blocked_is_told_by_code_tool_session_and_day() {
 }
 
 #[test]
+fn the_next_step_is_that_of_the_mode_in_force() {
+    let played = |modes: [&str; 2]| {
+        let mut trail = Trail::new("enforce");
+        trail.turn("s", 1);
+        for step in 0..30 {
+            trail.call(("s", 1, step), "write_note", "write", "ALLOW_SIMPLE");
+        }
+        let half = trail.records.len() / 2;
+        for (index, record) in trail.records.iter_mut().enumerate() {
+            record["mode"] = json!(modes[usize::from(index >= half)]);
+        }
+        trail.report().readiness
+    };
+    assert_eq!(played(["audit", "enforce"]).step, Step::Strict);
+    let back = played(["enforce", "audit"]);
+    assert_eq!((back.step, back.sentence.starts_with("Switch to enforce: ")), (Step::Enforce, true));
+}
+
+#[test]
+fn strict_is_not_advised_where_nobody_answers() {
+    let mut trail = Trail::new("enforce");
+    trail.turn("s", 1);
+    for step in 0..30 {
+        trail.call(("s", 1, step), "write_note", "write", "ALLOW_SIMPLE");
+    }
+    let asked = trail.records.iter_mut().find(|record| record["kind"] == "decision").expect("a decision");
+    asked["enforcement"] = json!("asked");
+    let readiness = trail.report().readiness;
+    assert_eq!((readiness.step, readiness.sentence.contains("stay in profile compat")), (Step::Stay, true));
+}
+
+#[test]
 fn what_followed_on_a_denial_is_told_by_the_next_message() {
     let mut trail = Trail::new("enforce");
     // Told, and done: declared, then written.
