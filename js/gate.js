@@ -138,6 +138,9 @@ export class Gate {
     this.#row = { mode: core.info.mode, profile: core.info.profile }
   }
 
+  /** A call as the host made it, before anybody was asked about it. @param {Exec} exec */
+  first = exec => this.#position.began(exec)
+
   /** @param {Exec} exec @param {() => unknown} next */
   preExecute = (exec, next) => {
     const name = nameOf(exec)
