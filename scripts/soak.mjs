@@ -172,10 +172,6 @@ const { values } = parseArgs({
     worker: { type: 'boolean', default: false },
   },
 })
-const [calls, seed, from] = [
-  number('calls', values.calls),
-  number('seed', values.seed),
-  number('from', values.from),
-]
+const [calls, seed, from] = [number('calls', values.calls), number('seed', values.seed), number('from', values.from)]
 if (values.worker) await work(seed, calls, from)
 else await main(seed, calls, number('workers', values.workers), from)

@@ -40,19 +40,23 @@ describe.each(Object.entries(times))('%s', (_when, listenersOf) => {
 })
 
 describe('a call that another plugin made in its own name, and that no event announced', () => {
-  const moved = (exec, agent) => {
-    if (exec.callId === 'own') exec.agent = agent
-  }
-  test.each(placements)('a write is made nobody’s, or from nobody’s a session’s, $place: it does not run', async placement => {
-    for (const from of ['a session', 'nobody']) {
-      let to
-      const gate = await bootBeside({ 'tools/pre-execute': (exec, next) => (moved(exec, to), next()) }, placement)
-      const agent = await gate.turn([[call.simple]])
-      to = from === 'nobody' ? agent : undefined
-      await gate.direct(from === 'nobody' ? undefined : agent, [...call.write, 'own'])
-      expect(written(gate)).toEqual([])
-    }
-  })
+  test.each(placements)(
+    'a write is made nobody’s, or from nobody’s a session’s, $place: it does not run',
+    async placement => {
+      for (const from of ['a session', 'nobody']) {
+        let to
+        const moving = (exec, next) => {
+          if (exec.callId === 'own') exec.agent = to
+          return next()
+        }
+        const gate = await bootBeside({ 'tools/pre-execute': moving }, placement)
+        const agent = await gate.turn([[call.simple]])
+        to = from === 'nobody' ? agent : undefined
+        await gate.direct(from === 'nobody' ? undefined : agent, [...call.write, 'own'])
+        expect(written(gate)).toEqual([])
+      }
+    },
+  )
 })
 
 test('a write that was allowed in its own session does not run as another’s, or as nobody’s', async () => {
