@@ -3,6 +3,8 @@
  * calls `next()` once more, and one behind ours comes after what ours let pass. The framework tells its own hook
  * `internal/dispatch` of each dispatch before it calls anybody, with the arguments in hand, and the last of them is what runs
  * the body. What is put in its place is asked each time that a body is about to run, whoever called `next()` and however often.
+ *
+ * By the same hook an execution is seen as the host made it, before any listener can have changed it.
  */
 
 /**
@@ -17,22 +19,28 @@ const TRIAL = 'dsh-bmpp/trial'
 const FILTER = Symbol.for('cordis.filter')
 
 /**
- * Has `door` called around each body that is about to run, of the calls whose events this context hears of.
+ * Has `door` called around each body that is about to run, of the calls whose events this context hears of, and `first` with
+ * each of these calls before its first listener.
  * @param {Context} ctx
  * @param {(exec: Exec, run: () => unknown) => unknown} door
+ * @param {(exec: Exec) => void} first
  * @returns {boolean} whether this framework lets it be done; if not, nothing is
  */
-export function followBodies(ctx, door) {
+export function followBodies(ctx, door, first) {
   if (!isReplaceable(ctx)) return false
   ctx.on(
     HOOK,
     (type, event, args, about) => {
-      // Nobody runs a body by any other way of dispatching.
-      if (event !== 'tools/execute' || type !== 'waterfall') return
+      // Nobody judges a call or runs a body by any other way of dispatching.
+      if ((event !== 'tools/execute' && event !== 'tools/pre-execute') || type !== 'waterfall') return
       try {
         const run = args.at(-1)
         if (args.length < 2 || typeof run !== 'function' || !hears(ctx, about)) return
         const [exec] = args
+        if (event === 'tools/pre-execute') {
+          first(exec)
+          return
+        }
         args[args.length - 1] = (/** @type {unknown[]} */ ...given) => door(exec, () => run(...given))
       } catch {
         // The wrapper of `tools/execute` is still there.

@@ -138,6 +138,9 @@ export class Gate {
     this.#row = { mode: core.info.mode, profile: core.info.profile }
   }
 
+  /** A call as the host made it, before anybody was asked about it. @param {Exec} exec */
+  first = exec => this.#position.began(exec)
+
   /** @param {Exec} exec @param {() => unknown} next */
   preExecute = (exec, next) => {
     const name = nameOf(exec)
@@ -370,7 +373,9 @@ export class Gate {
     const core = this.#core
     const before = this.#tickets.get(exec)
     const tool = core.tool(name)
-    const place = before === undefined ? this.#placeOf(exec, tool) : before.place
+    // Where a read stands that nobody made was not asked; it must be if it has become a write.
+    const isKnown = before !== undefined && !(before.place === 'no-agent' && tool.writes && !before.tool.writes)
+    const place = isKnown ? before.place : this.#placeOf(exec, tool)
     const word = this.#word(exec, before?.call ?? this.#nextCall(), tool, place, args)
     const facts = tool.writes ? core.judgedFacts() : null
     const canAsk = at === 'pre-execute' && this.#canAsk(tool, place)

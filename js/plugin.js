@@ -200,7 +200,7 @@ function mount(ctx, core, operator, { sink: given, bodies }, report, config) {
   ctx.tools.guard(gate.guard)
   ctx.on('tools/pre-execute', gate.preExecute, { prepend: true })
   ctx.on('tools/execute', gate.execute)
-  if (bodies(ctx, gate.body)) gate.followBodies()
+  if (bodies(ctx, gate.body, gate.first)) gate.followBodies()
   ctx.on('tools/result', gate.result)
   ctx.on('session/event', gate.sessionEvent)
   ctx.on(

@@ -5,8 +5,8 @@
  * ever says a number, one is counted and marked as counted. The step is that of the `tool/call` event with the call's root
  * call id. Nothing here keys durable state by a call id: ids come from the model and come again.
  *
- * The events also say which call was announced in which session, which is how a call that another plugin moved to another
- * session, or made agentless, is told from one that was made there.
+ * A call that another plugin moved to another session, or made agentless, is told from one that was made there by how the host
+ * made it, where the framework shows that, and by the events, which say which call was announced in which session.
  */
 
 import { lastOf, readEvent } from './log.js'
@@ -74,6 +74,8 @@ export class Position {
   #tracks = new Map()
   /** Announced governed calls that have not come to the gate's door yet. @type {Set<Announced>} */
   #unclaimed = new Set()
+  /** The agents that calls began with, undefined for none. @type {WeakMap<Exec, Exec['agent']>} */
+  #began = new WeakMap()
   /** Whether the host's store was seen to know a session: then it knows every session that there is. */
   #storeKnows = false
   #governs
@@ -296,13 +298,27 @@ export class Position {
     return track.announces ? track.step : track.ownStep
   }
 
+  /** The host has made a call, and nobody has seen it yet. @param {Exec} exec */
+  began(exec) {
+    // Whoever dispatches it once more may have changed it.
+    if (!this.#began.has(exec)) this.#began.set(exec, exec.agent)
+  }
+
+  /** Whether the call began in another session than it is of now, or in none. @param {Exec} exec */
+  #isMoved(exec) {
+    if (!this.#began.has(exec)) return false
+    const began = this.#began.get(exec)
+    return began !== exec.agent && began?.session !== exec.agent?.session
+  }
+
   /**
-   * Whether the call is where the events announced it. A call that no event announced is another plugin's own, unless a
-   * governed call was announced in another session and has not come: then that one may have been moved.
+   * Whether the call is where it began and where the events announced it. A call that no event announced is another plugin's
+   * own, unless a governed call was announced in another session and has not come: then that one may have been moved.
    * @param {Place | 'no-agent' | 'unknown'} place
    * @param {Exec} exec
    */
   isInPlace(place, exec) {
+    if (this.#isMoved(exec)) return false
     const track = typeof place === 'object' ? place.track : undefined
     const announced = track === undefined ? undefined : this.#announced(track, exec)
     if (announced !== undefined) {

@@ -5,6 +5,9 @@
 //   npm run soak -- --calls 20000 --workers 1 --seed 7
 //
 // Each worker is a process with a seed of its own, counted on from --seed; a seed and a number of calls make the same run again.
+// An epoch that a violation names is played alone with --seed, --from EPOCH, --calls 1000 and --workers 1.
+//
+// Violations are printed as they are found and memory with each tenth, so that of a run that is cut off these are known.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -25,8 +28,8 @@ const number = (/** @type {string} */ name, /** @type {string} */ text) => {
   return value
 }
 
-/** @param {number} seed @param {number} calls */
-async function work(seed, calls) {
+/** @param {number} seed @param {number} calls @param {number} from */
+async function work(seed, calls, from) {
   const { soak } = await import('../__test__/soak/world.js')
   const collect = /** @type {{ gc?: () => void }} */ (globalThis).gc
   const samples = /** @type {{ heap: number, rss: number }[]} */ ([])
@@ -34,6 +37,8 @@ async function work(seed, calls) {
   const seen = await soak({
     seed,
     calls,
+    from,
+    onViolation: violation => say({ violation }),
     async onProgress(done) {
       say({ done })
       if (done < ((samples.length + 1) * calls) / 10) return
@@ -42,15 +47,24 @@ async function work(seed, calls) {
         collect?.()
       }
       const { heapUsed, external, rss } = process.memoryUsage()
-      samples.push({ heap: heapUsed + external, rss })
+      const sample = { heap: heapUsed + external, rss }
+      samples.push(sample)
+      say({ done, sample, tenth: samples.length })
     },
   })
   say({ seen, samples })
 }
 
-/** @param {number} seed @param {number} calls @param {(done: number) => void} onDone @returns {Promise<any>} */
-async function worker(seed, calls, onDone) {
-  const args = ['--expose-gc', fileURLToPath(import.meta.url), '--worker', '--seed', `${seed}`, '--calls', `${calls}`]
+/**
+ * @param {number} seed
+ * @param {number} calls
+ * @param {number} from
+ * @param {(done: number) => void} onDone
+ * @returns {Promise<any>}
+ */
+async function worker(seed, calls, from, onDone) {
+  const options = ['--seed', `${seed}`, '--calls', `${calls}`, '--from', `${from}`]
+  const args = ['--expose-gc', fileURLToPath(import.meta.url), '--worker', ...options]
   const child = spawn(projectNode(), args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let last = 0
   let timer = setTimeout(() => child.kill('SIGKILL'), SILENCE_MS)
@@ -58,7 +72,13 @@ async function worker(seed, calls, onDone) {
   for await (const line of createInterface({ input: child.stdout })) {
     const said = JSON.parse(line)
     if (said.seen !== undefined) report = said
-    else if (said.done > last) {
+    else if (said.violation !== undefined) print(`seed ${seed}, ${said.violation}`)
+    else if (said.sample !== undefined) {
+      const { heap, rss } = said.sample
+      print(
+        `seed ${seed}: tenth ${said.tenth}, ${said.done} calls, heap and external ${megabytes(heap)}, resident ${megabytes(rss)}`,
+      )
+    } else if (said.done > last) {
       last = said.done
       onDone(last)
       clearTimeout(timer)
@@ -89,8 +109,8 @@ function table(title, counts) {
   }
 }
 
-/** @param {number} first @param {number} calls @param {number} workers */
-async function main(first, calls, workers) {
+/** @param {number} first @param {number} calls @param {number} workers @param {number} from */
+async function main(first, calls, workers, from) {
   await setup()
   await buildAddon()
   const seeds = Array.from({ length: workers }, (_, index) => first + index)
@@ -99,7 +119,7 @@ async function main(first, calls, workers) {
   let told = 0
   const reports = await Promise.all(
     seeds.map(seed =>
-      worker(seed, each, count => {
+      worker(seed, each, from, count => {
         done.set(seed, count)
         const all = [...done.values()].reduce((a, b) => a + b)
         if (all - told < calls / 100) return
@@ -148,9 +168,10 @@ const { values } = parseArgs({
     calls: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
+    from: { type: 'string', default: '1' },
     worker: { type: 'boolean', default: false },
   },
 })
-const [calls, seed] = [number('calls', values.calls), number('seed', values.seed)]
-if (values.worker) await work(seed, calls)
-else await main(seed, calls, number('workers', values.workers))
+const [calls, seed, from] = [number('calls', values.calls), number('seed', values.seed), number('from', values.from)]
+if (values.worker) await work(seed, calls, from)
+else await main(seed, calls, number('workers', values.workers), from)

@@ -39,6 +39,52 @@ describe.each(Object.entries(times))('%s', (_when, listenersOf) => {
   )
 })
 
+describe('a call that another plugin made in its own name, and that no event announced', () => {
+  test.each(placements)(
+    'a write is made nobody’s, or from nobody’s a session’s, $place: it does not run',
+    async placement => {
+      for (const from of ['a session', 'nobody']) {
+        let to
+        const moving = (exec, next) => {
+          if (exec.callId === 'own') exec.agent = to
+          return next()
+        }
+        const gate = await bootBeside({ 'tools/pre-execute': moving }, placement)
+        const agent = await gate.turn([[call.simple]])
+        to = from === 'nobody' ? agent : undefined
+        await gate.direct(from === 'nobody' ? undefined : agent, [...call.write, 'own'])
+        expect(written(gate)).toEqual([])
+      }
+    },
+  )
+})
+
+describe.each(Object.entries(times))(
+  'a read that was made nobody’s in front of the gate becomes a write %s',
+  (_when, listenersOf) => {
+    const becomes = exec => {
+      if (exec.agent !== undefined) return
+      exec.name = write
+      exec.arguments = note
+    }
+    const front = {
+      'tools/pre-execute': (exec, next) => {
+        if (exec.name === search) delete exec.agent
+        return next()
+      },
+    }
+    test.each(placements)('$place: the write does not run', async ({ where, prepend }) => {
+      const others = { ahead: [], behind: [] }
+      others[where].push([plugin(listenersOf(becomes), prepend)])
+      others.behind.push([plugin(front, true)])
+      const gate = await bootGate(others)
+      const agent = await gate.turn([[call.search]])
+      await gate.direct(agent, call.search)
+      expect(written(gate)).toEqual([])
+    })
+  },
+)
+
 test('a write that was allowed in its own session does not run as another’s, or as nobody’s', async () => {
   for (const to of ['another', 'nobody']) {
     for (const placement of placements) {

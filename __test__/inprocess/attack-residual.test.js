@@ -82,6 +82,23 @@ test('a program whose own call, which is not governed, is made nobody’s: what 
   expect(gate.decisions()[0]).toMatchObject({ code: 'ALLOW_OUT_OF_SCOPE', observations: ['NO_AGENT_CONTEXT'] })
 })
 
+test('not asked at the body: another plugin’s own call, which no event announces, is made nobody’s in front of the gate', async () => {
+  const front = {
+    'tools/pre-execute': (exec, next) => {
+      delete exec.agent
+      return next()
+    },
+  }
+  for (const [given, ran] of /** @type {const} */ ([
+    [{ parts }, 1],
+    [{}, 0],
+  ])) {
+    const gate = await bootGate({ ...given, behind: [[plugin(front, true)]] })
+    await gate.direct(await gate.open(), call.write)
+    expect(written(gate)).toHaveLength(ran)
+  }
+})
+
 describe('a body that is called directly', () => {
   test('the write’s own: nobody hears of it', async () => {
     const gate = await bootGate({

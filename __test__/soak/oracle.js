@@ -42,6 +42,24 @@ const freshTurn = () => ({
 const isObject = (/** @type {unknown} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 const LAX_FALSE = new Set([false, undefined, null, 'false', 0, '0', 'no', 'off', 'n', 'f'])
 
+/** Which of the arguments that are looked at each tool has: after a swap it is given another tool's, which it does not read. */
+const PARAMETERS = new Map(
+  Object.entries({
+    write_note: ['title', 'directory', 'folder', 'overwrite', 'tags'],
+    edit_note: ['identifier', 'operation'],
+    move_note: ['identifier'],
+    delete_note: ['identifier'],
+    delete_project: [],
+    create_memory_project: [],
+  }).map(([raw, names]) => [memory(raw), names]),
+)
+
+/** @param {string} name @param {any} args @returns {any} */
+function readBy(name, args) {
+  const names = PARAMETERS.get(name)
+  return names === undefined ? args : Object.fromEntries(names.map(each => [each, args[each]]))
+}
+
 /** The same call whatever the order of its keys. @param {string} name @param {any} args */
 const keyOf = (name, args) =>
   JSON.stringify([name, isObject(args) ? Object.entries(args).toSorted(([a], [b]) => (a < b ? -1 : 1)) : args])
@@ -120,10 +138,11 @@ export class Oracle {
     const { turn } = truth
     const step = call.turn === turn ? call.step : truth.step
     const options = this.#options
-    if (!isObject(args) || (args.directory !== undefined && args.folder !== undefined))
-      return 'with malformed arguments'
+    if (!isObject(args)) return 'with malformed arguments'
+    const read = readBy(name, args)
+    if (read.directory !== undefined && read.folder !== undefined) return 'with malformed arguments'
     if (name === UNKNOWN && options.unknownMemoryToolPolicy === 'deny') return 'of a tool on no list'
-    const texts = [args.directory, args.identifier, args.title].filter(text => typeof text === 'string')
+    const texts = [read.directory, read.identifier, read.title].filter(text => typeof text === 'string')
     if (options.pathGuard === 'deny' && texts.some(text => /\.\.|\.git|^[~/]/.test(text))) return 'with an unsafe path'
     // Somebody may have declared otherwise since it was judged: what held at any time since it began.
     const tasks = turn.tasks.filter((_, index) => {
@@ -138,17 +157,17 @@ export class Oracle {
       return undefined
     }
     if (tasks.every(({ task }) => task === undefined)) return 'in a turn that is not classified'
-    const creating = name === memory('write_note') && LAX_FALSE.has(args.overwrite)
+    const creating = name === memory('write_note') && LAX_FALSE.has(read.overwrite)
     const needsLookup = !(creating && !options.createRequiresSearch)
     if (tasks.every(({ task }) => task !== 'simple') && needsLookup && !(turn.lookedUp < step)) {
       return 'in a complex turn without a lookup in an earlier step'
     }
-    const note = noteOf(args.title ?? args.identifier)
+    const note = noteOf(read.title ?? read.identifier)
     const replaces =
-      name === memory('write_note') ? !creating : name === memory('edit_note') && args.operation !== 'append'
+      name === memory('write_note') ? !creating : name === memory('edit_note') && read.operation !== 'append'
     if (options.strict && replaces && !this.#knows(turn, note, step, name)) return 'over a note that was not read'
-    if (options.strict && Array.isArray(args.tags)) return 'with a secret'
-    if (options.strict && /\[test-fixture\]/.test(args.title ?? '')) return 'of a test fixture'
+    if (options.strict && Array.isArray(read.tags)) return 'with a secret'
+    if (options.strict && /\[test-fixture\]/.test(read.title ?? '')) return 'of a test fixture'
     return options.duplicateWriteGuard ? this.#repeats(turn, name, args) : undefined
   }
 
@@ -199,7 +218,8 @@ export class Oracle {
     return meant => {
       entry.state = meant === 'done' || meant === 'failed' ? meant : 'unknown'
       if (meant === 'failed') return
-      const note = noteOf(args?.title ?? args?.identifier)
+      const { title, identifier } = isObject(args) ? readBy(name, args) : {}
+      const note = noteOf(title ?? identifier)
       if (note !== undefined && meant === 'done') turn.known.set(note, -1)
     }
   }
@@ -226,9 +246,11 @@ export class Oracle {
       if (name === memory('read_note') && (meant === 'done' || meant === 'absent')) {
         turn.readAt = this.#now
         const note = noteOf(args?.identifier)
-        if (note === undefined || args.page !== undefined) continue
-        if (meant === 'absent') turn.absent.add(note)
-        else turn.known.set(note, Math.min(turn.known.get(note) ?? Number.POSITIVE_INFINITY, step))
+        if (note === undefined) continue
+        // Whatever page was asked for: what is not there has none. Only a path proves that nothing is there.
+        if (meant === 'absent' && args.identifier.endsWith('.md')) turn.absent.add(note)
+        if (meant === 'done' && args.page === undefined)
+          turn.known.set(note, Math.min(turn.known.get(note) ?? Number.POSITIVE_INFINITY, step))
       }
     }
   }

@@ -57,6 +57,16 @@ function configuration(random) {
   return config
 }
 
+/** All that an epoch takes from the seed, so that any of them can be played alone. @param {Random} random @param {number} lanes */
+function drawEpoch(random, lanes) {
+  const config = configuration(random)
+  const bodies = random.fork()
+  const chosen = Object.keys(kinds).filter(() => random.chance(0.2))
+  const beside = chosen.map(kind => ({ kind, random: random.fork() }))
+  const place = random.int(beside.length + 1)
+  return { config, bodies, beside, place, lanes: Array.from({ length: lanes }, () => random.fork()) }
+}
+
 /**
  * Runs a soak.
  * @param {object} options
@@ -64,10 +74,22 @@ function configuration(random) {
  * @param {number} options.calls governed calls that are to be made with the gate loaded
  * @param {number} [options.epoch] calls of an epoch
  * @param {number} [options.lanes] sessions at once
+ * @param {number} [options.from] the epoch to begin with: the ones before it are drawn and not played
  * @param {object} [options.storage] a storage service that keeps the records; else nobody keeps them
- * @param {(done: number) => void | Promise<void>} [options.onProgress] called after each epoch, with everything disposed of
+ * @param {(done: number, seen: any) => void | Promise<void>} [options.onProgress] called after each epoch, with everything
+ *   disposed of and what was seen until then
+ * @param {(text: string) => void} [options.onViolation] called at once for each
  */
-export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onProgress = () => {} }) {
+export async function soak({
+  seed,
+  calls,
+  epoch = 1000,
+  lanes = 6,
+  from = 1,
+  storage,
+  onProgress = () => {},
+  onViolation = () => {},
+}) {
   const random = randomOf(seed)
   const native = loadAddon()
   const seen = {
@@ -89,7 +111,10 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
     /** @type {string[]} */ violations: [],
   }
   const violation = (/** @type {string} */ text) => {
-    if (seen.violations.length < 50) seen.violations.push(`epoch ${seen.epochs}: ${text}`)
+    if (seen.violations.length >= 50) return
+    const told = `epoch ${from - 1 + seen.epochs}: ${text}`
+    seen.violations.push(told)
+    onViolation(told)
   }
 
   /** @type {Map<string, Made>} */ const open = new Map()
@@ -400,7 +425,12 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
       runs: [],
       never: false,
       waits: true,
-      reached: () => void setImmediate(() => host.cancel(agents.get(session))),
+      reached: () =>
+        void setImmediate(() => {
+          // The loop may have been told of an end already, by a wrapper that did not wait for this body.
+          const agent = agents.get(session)
+          if (agent !== undefined) host.cancel(agent)
+        }),
     })
   })
 
@@ -409,12 +439,14 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
     while (seen.calls < until) await (own.chance(0.06) ? loop(own) : drive(own))
   }
 
+  for (let skipped = 1; skipped < from; skipped++) drawEpoch(random, lanes)
   while (seen.calls - seen.off < calls) {
     seen.epochs += 1
     const before = seen.calls
-    config = configuration(random)
+    const drawn = drawEpoch(random, lanes)
+    config = drawn.config
+    bodies = drawn.bodies
     seen.modes[config.mode] = (seen.modes[config.mode] ?? 0) + 1
-    bodies = random.fork()
     oracle = new Oracle({ ...config, strict: config.profile === 'strict' })
     /** @type {number | undefined} */ let handle
     const plugin = createPlugin({
@@ -433,16 +465,15 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
       sink: storage === undefined ? { record() {} } : undefined,
     })
     delete (/** @type {any} */ (globalThis)[Symbol.for('dsh-bmpp.unloaded-at')])
-    const chosen = Object.keys(kinds).filter(() => random.chance(0.2))
-    const beside = chosen.map(kind => meddler(kind, { ...world, random: random.fork() }))
-    const place = random.int(beside.length + 1)
+    const { place } = drawn
+    const beside = drawn.beside.map(({ kind, random }) => meddler(kind, { ...world, random }))
     const fibers = []
     for (const other of beside.slice(0, place)) fibers.push(await host.mount(other, {}))
     fibers.push(await host.mount(plugin, config))
     for (const other of beside.slice(place)) fibers.push(await host.mount(other, {}))
     fibers.push(await host.mount(innermost, {}))
     const until = Math.min(calls + seen.off, seen.calls + epoch)
-    await Promise.all(Array.from({ length: lanes }, () => runLane(random.fork(), until)))
+    await Promise.all(drawn.lanes.map(lane => runLane(lane, until)))
     for (let ticks = 0; ticks < 10; ticks++) await tick()
     for (const end of [...live.values()]) end()
     if (handle !== undefined && config.mode !== 'off') {
@@ -458,7 +489,7 @@ export async function soak({ seed, calls, epoch = 1000, lanes = 6, storage, onPr
     host.model.queues.clear()
     open.clear()
     if (config.mode === 'off') seen.off += seen.calls - before
-    await onProgress(seen.calls - seen.off)
+    await onProgress(seen.calls - seen.off, seen)
   }
   await host.dispose()
   forget()
