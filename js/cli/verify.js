@@ -47,7 +47,9 @@ function tell(found, storages, terminal) {
     `${count(tally.records, 'record')} of ${count(found.loads, 'load')}, layout ${tally.layouts.join(' and ') || 'none'}`,
     `${found.followed.toLocaleString('en')} decisions and settlements replayed${found.onFindings > 0 ? `, ${found.onFindings} of them on guard findings` : ''}`,
     ...Object.entries(found.notReplayed).map(([why, number]) => `${number} not replayed: ${why}`),
-    ...(found.withoutEnd > 0 ? [`${count(found.withoutEnd, 'load')} without an end: running, killed, or the last record was not stored`] : []),
+    ...(found.withoutEnd > 0
+      ? [`${count(found.withoutEnd, 'load')} without an end: running, killed, or the last record was not stored`]
+      : []),
     ...(found.repeated > 0 ? [`${count(found.repeated, 'record')} stored more than once`] : []),
   ]
   terminal.out(`${lines.join('\n')}\n`)
