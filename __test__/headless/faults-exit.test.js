@@ -34,6 +34,9 @@ test.each([
     expect(verified(home)).toMatchObject({ code: 0, contradictions: 0, gaps: 0 })
     const after = recordsOf(home)
     expect(after.slice(0, before.length)).toEqual(before)
-    expect(after.at(-1).kind).toBe('unload')
+    expect(after.length).toBeGreaterThan(before.length)
+    // 0.1.0-rc.8 may close its storage before the last record, which is told then.
+    const isWhole = after.at(-1).kind === 'unload'
+    expect(isWhole || /audit records? could not be stored before the end/.test(next.stderr)).toBe(true)
   })
 })

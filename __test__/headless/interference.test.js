@@ -161,14 +161,14 @@ test('audit is in the way of nobody: what another plugin changes runs changed', 
   ])
 })
 
-test('a call that another plugin turns into a memory write behind the gate is found at its result, and told in one line', async () => {
+test('a call that another plugin turns into a memory write behind all wrappers is judged at the body, and does not run', async () => {
   const id = 'bash renamed around the body'
   const behind = { [id]: { at: 'execute', does: 'rename', with: { name: write, args: note } } }
   const run = await playDsh({
     ...meddler({ late: true, deeds: behind }),
     conversation: [[[[...call.bash.slice(0, 2), id]]]],
   })
-  expect(run.reached).toEqual(['write_note'])
-  expect(run.verdicts).toEqual(['write_note CALL_NOT_JUDGED overridden'])
-  expect(run.notices.slice(1)).toEqual([expect.stringMatching(/^a call of mcp__basic-memory__write_note ran that /)])
+  expect(run.reached).toEqual([])
+  expect(run.verdicts).toEqual(['write_note CLASSIFICATION_REQUIRED denied'])
+  expect(run.notices.slice(1)).toEqual([])
 })
