@@ -18,10 +18,24 @@
  * What a record keeps of a call that was judged.
  * @typedef {object} Judged
  * @property {number} call
+ * @property {string} name as judged
+ * @property {Tool} tool
+ * @property {Place | 'no-agent' | 'unknown'} place
  * @property {string | null} facts
  * @property {string | null} secretClass
  * @property {string | null} target
  * @property {boolean} canAsk
+ * @property {boolean} approved
+ */
+
+/**
+ * What became of a call.
+ * @typedef {object} Fate
+ * @property {boolean} reached the body was reached with what was judged
+ * @property {boolean} isError
+ * @property {'simple' | 'complex' | null} declared
+ * @property {number | null} arrived the session's step when the result arrived
+ * @property {import('./records.js').Happened} happened
  */
 
 /**
@@ -80,35 +94,13 @@ export function decisionRecord(recorder, row, exec, name, tool, place, verdict, 
  * @param {import('./records.js').Recorder} recorder gives the number and the time
  * @param {Row} row
  * @param {Exec} exec
- * @param {string} name as judged
- * @param {Tool} tool
- * @param {Place | 'no-agent' | 'unknown'} place
- * @param {Settlement} settlement
  * @param {Judged} judged
- * @param {boolean} reached the body was reached with what was judged
- * @param {boolean} isError
- * @param {'simple' | 'complex' | null} declared
- * @param {number | null} arrived
- * @param {import('./records.js').Happened} happened
- * @param {boolean} approved
+ * @param {Settlement} settlement
+ * @param {Fate} fate
  * @returns {import('./records.js').SettlementRecord}
  */
-export function settlementRecord(
-  recorder,
-  row,
-  exec,
-  name,
-  tool,
-  place,
-  settlement,
-  judged,
-  reached,
-  isError,
-  declared,
-  arrived,
-  happened,
-  approved,
-) {
+export function settlementRecord(recorder, row, exec, judged, settlement, fate) {
+  const { place } = judged
   const agent = typeof place === 'object'
   const track = agent ? place.track : undefined
   return {
@@ -123,16 +115,16 @@ export function settlementRecord(
     step: agent ? place.step : null,
     number: judged.call,
     call: exec.callId,
-    tool: publicName(name),
-    class: tool.class,
-    reached,
-    isError,
-    declared,
-    arrived,
+    tool: publicName(judged.name),
+    class: judged.tool.class,
+    reached: fate.reached,
+    isError: fate.isError,
+    declared: fate.declared,
+    arrived: fate.arrived,
     outcome: settlement.outcome,
     observations: settlement.observations,
-    happened,
-    approved,
+    happened: fate.happened,
+    approved: judged.approved,
     target: judged.target,
     mode: row.mode,
     profile: row.profile,

@@ -641,27 +641,14 @@ export class Gate {
     }
     const reached = (facts & FACT_REACHED) !== 0
     const isError = (facts & FACT_ERROR) !== 0
-    const how = happened(ticket.reached, otherwise, isError, settled.outcome)
-    const declared = ticket.declared ?? null
-    const [recorder, row, { name, approved }] = [this.#recorder, this.#row, ticket]
-    recorder.keep(
-      settlementRecord(
-        recorder,
-        row,
-        exec,
-        name,
-        tool,
-        place,
-        settled,
-        ticket,
-        reached,
-        isError,
-        declared,
-        arrived,
-        how,
-        approved,
-      ),
-    )
+    const fate = {
+      reached,
+      isError,
+      declared: ticket.declared ?? null,
+      arrived,
+      happened: happened(ticket.reached, otherwise, isError, settled.outcome),
+    }
+    this.#recorder.keep(settlementRecord(this.#recorder, this.#row, exec, ticket, settled, fate))
     return settled.outcome
   }
 

@@ -23,24 +23,28 @@ class Recorded extends Stage {
     const enforcement = core.enforcement(word, false)
     const facts = tool.writes ? core.judgedFacts() : null
     const secretClass = core.secretClass(word)
-    const judged = { call: this.calls, facts, secretClass, target: null, canAsk: false }
     const place = { track, turn: this.turn, counted: false, step: this.step, epoch: 0 }
+    const kept = { facts, secretClass, target: null, canAsk: false, approved: false }
+    const judged = { call: this.calls, name, tool, place, ...kept }
     const verdict = core.describe(word)
     const record = decisionRecord
     recorder.keep(record(recorder, ROW, exec, name, tool, place, verdict, enforcement, 'pre-execute', 'judged', judged))
-    return { judged, place }
+    return judged
   }
 
   /** @param {string} name @param {unknown} args @param {unknown} value */
   play(name, args, value) {
-    const { judged, place } = this.decide(name, args)
+    const judged = this.decide(name, args)
     const { core, recorder, exec } = this
     const settled = core.describeSettlement(this.settle(name, value))
-    const tool = core.tool(name)
-    const { step } = this
-    recorder.keep(
-      settlementRecord(recorder, ROW, exec, name, tool, place, settled, judged, true, false, null, step, 'ran', false),
-    )
+    const fate = {
+      reached: true,
+      isError: false,
+      declared: null,
+      arrived: this.step,
+      happened: /** @type {const} */ ('ran'),
+    }
+    recorder.keep(settlementRecord(recorder, ROW, exec, judged, settled, fate))
   }
 }
 
