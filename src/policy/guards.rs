@@ -6,7 +6,7 @@
 use super::memory::{Before, Known as KnownBy, Memory};
 use super::names::Words;
 use super::target::{Keys, Target};
-use super::turn::WriteRequest;
+use super::turn::{OpenCalls, WriteRequest};
 use super::{Connection, Options};
 use crate::argument::given::{Given, Held, InspectContent, Json};
 use crate::argument::{LaxBool, Role};
@@ -75,6 +75,7 @@ pub(super) fn paths(options: &Options, tool: Tool, given: &Given, findings: &mut
 /// What the guards of step 6 look at.
 pub(super) struct Facts<'a> {
     pub(super) memory: &'a Memory,
+    pub(super) open: OpenCalls<'a>,
     pub(super) connection: &'a Connection,
     pub(super) step: u32,
     pub(super) tool: Tool,
@@ -84,7 +85,7 @@ pub(super) struct Facts<'a> {
 
 /// The guards of step 6, in the order of the table.
 pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Findings) {
-    let Facts { memory, connection, step, tool, given, request } = *facts;
+    let Facts { memory, open, connection, step, tool, given, request } = *facts;
     let keys = Keys { key: &options.key, current: Some(connection.current) };
     if options.overwrite_requires_read != Level::Off && replaces_unread(options, facts, &keys) {
         findings.add(
@@ -99,7 +100,8 @@ pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Fin
     }
     // Tools that no table knows are not told apart.
     if options.duplicate_write_guard && tool.known.is_some() {
-        let code = match memory.before(&request.subject, &|| known_by(&keys, request), step) {
+        let under_way = open.writes(tool.server, request.subject.effect);
+        let code = match memory.before(&request.subject, under_way, &|| known_by(&keys, request), step) {
             // What became of a project cannot be read in a note.
             Before::Unknown if matches!(request.target, Target::None) => None,
             Before::No => None,

@@ -70,6 +70,7 @@ impl WriteRequest {
                 adds_up: tool.known == Some(Known::EditNote),
             },
             target,
+            begun: 0,
             replaces: match tool.known {
                 Some(Known::WriteNote) => overwrites,
                 Some(Known::EditNote) => super::guards::edits_replace(given),

@@ -31,6 +31,11 @@ impl ProjectArguments {
         ProjectArguments { project: text("project"), id: text("project_id"), workspace: text("workspace") }
     }
 
+    /// Whether the call says nothing of a project.
+    pub(super) const fn stated_nothing(&self) -> bool {
+        self.project.is_none() && self.id.is_none() && self.workspace.is_none()
+    }
+
     /// Whether the call says which project it means.
     pub(super) const fn stated(&self) -> bool {
         self.project.is_some() || self.id.is_some()
@@ -193,17 +198,6 @@ impl Named {
         permalink.strip_suffix(self.own_slug()?)?.strip_suffix('/').filter(|prefix| !prefix.is_empty())
     }
 
-    /// Whether the permalink is not the path's own but a numbered one, as the server makes them for a second note of one
-    /// name.
-    pub(super) fn has_numbered_permalink(&self) -> bool {
-        let Some(permalink) = self.permalink.as_deref() else { return false };
-        let Some((_, number)) = permalink.rsplit_once('-') else { return false };
-        let numbered = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-        let is_own =
-            |own: &str| permalink.strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('/'));
-        numbered && !self.own_slug().is_some_and(is_own)
-    }
-
     /// Whether the server reaches this note by the identifier itself, so that an edit with the same identifier reaches it
     /// too. A read falls back to a search for a title in any case, which an edit does not make.
     pub(super) fn is_reached_by(&self, key: &DigestKey, identifier: &Text<'_>) -> bool {
@@ -323,12 +317,20 @@ impl Target {
 }
 
 /// A file path, to compare it with another one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FilePath {
     /// As it is.
     pub(super) exact: Digest,
     /// In lower case: a folder takes the casing of one that is there.
     pub(super) folded: Digest,
+}
+
+/// Whether a note's permalink is not the path's own but a numbered one, as the server makes them for a second note of one name.
+pub(super) fn has_numbered_permalink(told: &crate::evidence::Named<'_>) -> bool {
+    let Some(permalink) = told.permalink else { return false };
+    let Some((_, number)) = permalink.rsplit_once('-') else { return false };
+    let numbered = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    numbered && !told.file_path.is_some_and(|path| permalink::ends_with_own(permalink, path))
 }
 
 /// Whether a permalink is written so that the server looks it up as it stands: no wrapping, no URL, no outer space.
