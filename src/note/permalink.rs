@@ -48,9 +48,8 @@ pub fn of_path(path: &str, project: Option<&str>) -> Option<String> {
 /// Whether a permalink is the one that [`of_path`] makes of this path, or that with anything in front that ends with a slash.
 #[must_use]
 pub fn ends_with_own(permalink: &str, path: &str) -> bool {
-    let ends_with = |own: &str| {
-        permalink.strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('/'))
-    };
+    let ends_with =
+        |own: &str| permalink.strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('/'));
     plain_own(permalink, path).unwrap_or_else(|| of_path(path, None).is_some_and(|own| ends_with(&own)))
 }
 
@@ -72,9 +71,9 @@ fn plain_own(permalink: &str, path: &str) -> Option<bool> {
         is_own &= tail.get(at) == Some(&slugged);
         before = *byte;
     }
-    before.is_ascii_alphanumeric().then(|| {
-        is_own && before_own.is_some_and(|at| at == 0 || permalink.as_bytes().get(at - 1) == Some(&b'/'))
-    })
+    before
+        .is_ascii_alphanumeric()
+        .then(|| is_own && before_own.is_some_and(|at| at == 0 || permalink.as_bytes().get(at - 1) == Some(&b'/')))
 }
 
 /// The slug of a project's name, which is its permalink: `My Docs` → `my-docs`. `None`: not proven, also for names with

@@ -39,15 +39,13 @@ pub(super) struct State<'a> {
 /// What is read of a write's arguments.
 pub(super) fn reading(options: &Options, tool: Tool, arguments: &Arguments) -> Reading {
     match arguments {
-        Arguments::Object(given) if !given.is_doubled() => {
-            if tool.known == Some(Known::WriteNote) && !guards::overwrites(options, given) {
-                Reading::Creates
-            } else {
-                Reading::Changes
-            }
-        }
+        Arguments::Object(given) if !given.is_doubled() => reading_of(tool, guards::overwrites(options, given)),
         _ => Reading::Malformed,
     }
+}
+
+fn reading_of(tool: Tool, overwrites: bool) -> Reading {
+    if tool.known == Some(Known::WriteNote) && !overwrites { Reading::Creates } else { Reading::Changes }
 }
 
 /// Decides on a write.
@@ -60,8 +58,8 @@ pub(super) fn decide(options: &Options, state: State<'_>, tool: Tool, arguments:
             return Decision { code: Code::MalformedArguments, findings, request: None, reading };
         }
     };
-    let reading = reading(options, tool, arguments);
     let overwrites = guards::overwrites(options, given);
+    let reading = reading_of(tool, overwrites);
     let request = WriteRequest::of(&options.key, tool, given, overwrites);
     let State { classification, recall, step, notes, open, connection } = state;
     let creates = reading == Reading::Creates;

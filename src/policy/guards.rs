@@ -87,7 +87,7 @@ pub(super) struct Facts<'a> {
 pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Findings) {
     let Facts { memory, open, connection, step, tool, given, request } = *facts;
     let keys = Keys { key: &options.key, current: Some(connection.current) };
-    if options.overwrite_requires_read != Level::Off && replaces_unread(options, facts, &keys) {
+    if options.overwrite_requires_read != Level::Off && replaces_unread(facts, &keys) {
         findings.add(
             options.overwrite_requires_read,
             Code::OverwriteRequiresRead,
@@ -169,8 +169,8 @@ fn inspected<T>(
 }
 
 /// Whether the call would replace existing text of a note that is not proven read.
-fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
-    let Facts { memory, step, tool, given, request, .. } = *facts;
+fn replaces_unread(facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
+    let Facts { memory, step, tool, request, .. } = *facts;
     match (tool.known, &request.target) {
         (Some(Known::WriteNote), Target::Path(path)) => {
             let gone = if memory.has_gone() {
@@ -178,10 +178,10 @@ fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> boo
             } else {
                 0
             };
-            (overwrites(options, given) || gone != 0) && !memory.knows(&known_by(keys, request), gone, step)
+            (request.replaces || gone != 0) && !memory.knows(&known_by(keys, request), gone, step)
         }
         // Where the note would land is not proven, so neither is that it was read.
-        (Some(Known::WriteNote), _) => overwrites(options, given) || memory.gone(None, None) != 0,
+        (Some(Known::WriteNote), _) => request.replaces || memory.gone(None, None) != 0,
         (Some(Known::EditNote), Target::Identifier(_)) => {
             let name = request.subject.identifier.as_ref().and_then(|named| named.words.as_ref());
             let gone = memory.gone(None, name);

@@ -76,7 +76,8 @@ impl WriteRequest {
                 Some(Known::EditNote) => super::guards::edits_replace(given),
                 _ => false,
             },
-            directory: given.bool("is_directory").may_be_true(false),
+            directory: matches!(tool.known, Some(Known::MoveNote | Known::DeleteNote))
+                && given.bool("is_directory").may_be_true(false),
             switches: is_project_call || projects.routed() || routed,
             routed,
             projects,

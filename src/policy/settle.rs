@@ -272,8 +272,7 @@ fn done(
     let NamedKeys { paths: notes, names: own_names } = keys.named(&named, &write.projects, own);
     let record = named_in(&keys, written(write), &named, file, &notes);
     // What the result named, or the arguments: else nothing is known by name.
-    let name =
-        file.filter(|_| write.known != Some(Known::DeleteNote)).map(|file| (file, Arc::clone(&record.names)));
+    let name = file.filter(|_| write.known != Some(Known::DeleteNote)).map(|file| (file, Arc::clone(&record.names)));
     match write.known {
         Some(Known::WriteNote) => {
             if let Some(renamed) = renamed {

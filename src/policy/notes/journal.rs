@@ -94,7 +94,8 @@ impl Journal {
         let mut out = Out { bytes: &mut self.bytes };
         match entry {
             Entry::Read(read) => {
-                out.room(&read.told, read.own, read.identifier.as_ref().map_or(0, |identifier| identifier.as_bytes().len()));
+                let identifier = read.identifier.as_ref().map_or(0, |identifier| identifier.as_bytes().len());
+                out.room(&read.told, read.own, 2 * NUMBER + identifier);
                 out.byte(if read.proof == Proof::Identifier { READ_IDENTIFIER } else { READ_PATH });
                 out.number(moment);
                 out.number(read.step);
@@ -139,8 +140,9 @@ struct Out<'j> {
     bytes: &'j mut Vec<u8>,
 }
 
-/// What an entry takes besides its texts, at most.
-const FRAME: usize = 64;
+const NUMBER: usize = size_of::<u32>();
+/// Bytes of every entry besides its texts: kind, moment, whether and what is current, and the lengths of five texts.
+const FRAME: usize = 1 + NUMBER + 1 + size_of::<u64>() + 5 * NUMBER;
 
 impl Out<'_> {
     /// Makes room at once, and while it is little for no more than that.
