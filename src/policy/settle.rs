@@ -353,14 +353,14 @@ pub(super) fn made(
     let file = named.file_path.as_deref().map(|path| keys.file_path(path));
     let NamedKeys { paths, names: own_names } = keys.named(&named, projects, wrote.own);
     let record = named_in(&keys, Written::of(wrote.effect, wrote.target, project), &named, file, &paths);
-    let names = Arc::clone(&record.names);
+    let known = Arc::clone(&record.names);
     memory.write(record, true);
     if let Some(file) = file {
         if wrote.proves {
             memory.prove(paths, None);
             memory.prove_permalink(own_names, file, true, None);
         }
-        memory.name(file, &names);
+        memory.name(file, &known);
     }
 }
 

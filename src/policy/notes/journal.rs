@@ -130,7 +130,7 @@ impl Journal {
     /// Every entry with its moment, in the order in which they came.
     pub(super) fn each(&self, mut visit: impl FnMut(u32, Entry<'_>)) {
         let mut from = In { bytes: &self.bytes };
-        while let Some((moment, entry)) = from.entry() {
+        while let Ok((moment, entry)) = from.entry() {
             visit(moment, entry);
         }
     }
@@ -199,8 +199,11 @@ struct In<'j> {
     bytes: &'j [u8],
 }
 
+/// There is no more.
+struct End;
+
 impl<'j> In<'j> {
-    fn entry(&mut self) -> Option<(u32, Entry<'j>)> {
+    fn entry(&mut self) -> Result<(u32, Entry<'j>), End> {
         let [kind] = self.array()?;
         let moment = self.number()?;
         let entry = match kind {
@@ -219,57 +222,52 @@ impl<'j> In<'j> {
             _ => {
                 let [facts] = self.array()?;
                 let count = self.number()?;
-                let edit = |_| Some(FilePath { exact: self.digest()?, folded: self.digest()? });
-                let edits = (0..count).map(edit).collect::<Option<Vec<_>>>()?;
+                let edit = |_| Ok(FilePath { exact: self.digest()?, folded: self.digest()? });
+                let edits = (0..count).map(edit).collect::<Result<Vec<_>, End>>()?;
                 Entry::Heard(Heard { titles: facts & 1 != 0, removed: facts & 2 != 0, edits })
             }
         };
-        Some((moment, entry))
+        Ok((moment, entry))
     }
 
-    fn take(&mut self, count: usize) -> Option<&'j [u8]> {
-        let (taken, rest) = self.bytes.split_at_checked(count)?;
+    fn take(&mut self, count: usize) -> Result<&'j [u8], End> {
+        let (taken, rest) = self.bytes.split_at_checked(count).ok_or(End)?;
         self.bytes = rest;
-        Some(taken)
+        Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.take(N)?.try_into().ok()
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], End> {
+        self.take(N)?.try_into().map_err(|_| End)
     }
 
-    fn number(&mut self) -> Option<u32> {
+    fn number(&mut self) -> Result<u32, End> {
         self.array().map(u32::from_le_bytes)
     }
 
-    fn digest(&mut self) -> Option<Digest> {
+    fn digest(&mut self) -> Result<Digest, End> {
         self.array().map(Digest::from_bytes)
     }
 
-    /// The outer `None`: there is no more.
-    fn bytes(&mut self) -> Option<Option<&'j [u8]>> {
-        let length = self.number()?;
-        if length == u32::MAX {
-            return Some(None);
-        }
-        self.take(usize::try_from(length).ok()?).map(Some)
-    }
-
-    fn text(&mut self) -> Option<Option<&'j str>> {
-        match self.bytes()? {
-            Some(bytes) => std::str::from_utf8(bytes).ok().map(Some),
-            None => Some(None),
+    fn bytes(&mut self) -> Result<Option<&'j [u8]>, End> {
+        match self.number()? {
+            u32::MAX => Ok(None),
+            length => self.take(usize::try_from(length).map_err(|_| End)?).map(Some),
         }
     }
 
-    fn place(&mut self) -> Option<(Option<u64>, Option<&'j str>)> {
+    fn text(&mut self) -> Result<Option<&'j str>, End> {
+        self.bytes()?.map(std::str::from_utf8).transpose().map_err(|_| End)
+    }
+
+    fn place(&mut self) -> Result<(Option<u64>, Option<&'j str>), End> {
         let [known] = self.array()?;
         let current = if known == 0 { None } else { Some(u64::from_le_bytes(self.array()?)) };
-        Some((current, self.text()?))
+        Ok((current, self.text()?))
     }
 
-    fn told(&mut self) -> Option<Told<'j>> {
+    fn told(&mut self) -> Result<Told<'j>, End> {
         let (file_path, permalink) = (self.text()?, self.text()?);
-        Some(Told { file_path, permalink, title: self.text()?, project: self.text()? })
+        Ok(Told { file_path, permalink, title: self.text()?, project: self.text()? })
     }
 }
 
