@@ -14,6 +14,7 @@ use crate::config::Level;
 use crate::guard::fixture;
 use crate::guard::path::{PathArgument, check_path};
 use crate::guard::secret::{SecretClass, find_secret};
+use crate::note::python::trim;
 use crate::note::text::Text;
 use crate::reason::{ArgumentName, Code, Observation, Observations};
 use crate::tool::{Known, Tool};
@@ -212,8 +213,8 @@ fn moves_to_gone(facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
         // The note keeps its file's name, which its identifier ends with where that is no title.
         (None, Some(folder), Target::Identifier(identifier)) => {
             let (folder, identifier) = (folder.as_str().unwrap_or_default(), identifier.as_str().unwrap_or_default());
-            let name = identifier.trim_end().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            Text::from(format!("{}/{name}", folder.trim().trim_end_matches('/')))
+            let name = trim(identifier).trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            Text::from(format!("{}/{name}", trim(folder).trim_end_matches('/')))
         }
         _ => return false,
     };

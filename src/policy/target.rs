@@ -54,7 +54,7 @@ impl ProjectArguments {
     /// The project's slug, where the call names it and the slug is proven. The server takes a name in any case, with outer
     /// spaces and a slash behind it.
     fn slug(&self) -> Option<String> {
-        project_slug(self.name()?.trim().trim_end_matches('/'))
+        project_slug(python::trim(self.name()?).trim_end_matches('/'))
     }
 
     /// Every way in which a note's project can be known to be this call's. `current` is which project is current, as far as
@@ -97,7 +97,7 @@ impl ProjectArguments {
 
 /// A project's name without what the server takes off its ends.
 fn words(project: &Text<'_>) -> Option<String> {
-    project.as_str().map(|text| text.trim().trim_end_matches('/').to_owned())
+    project.as_str().map(|text| python::trim(text).trim_end_matches('/').to_owned())
 }
 
 /// A project, as far as it can be told from another one.
@@ -342,7 +342,7 @@ fn is_own_name(permalink: &str) -> bool {
         return true;
     }
     let note = KnownNote { file_path: "", permalink: Some(permalink), title: None, project: None };
-    permalink.trim() == permalink
+    python::trim(permalink) == permalink
         && !permalink.contains([':', '[', ']', '|'])
         && relation(&Text::from(permalink), &note) == Relation::Same
 }
