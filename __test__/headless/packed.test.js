@@ -106,7 +106,7 @@ describe('the packed files', () => {
 
   test('name packages of the Harness only where its version or its profiles are looked for, as data', () => {
     const naming = modules().filter(file => read(file).literals.some(text => text.includes('@deepseek-ai/')))
-    expect(naming).toEqual(['js/host.js', 'js/cli/doctor-host.js'])
+    expect(naming.toSorted()).toEqual(['js/cli/doctor-host.js', 'js/index.js'])
   })
 
   test('depend on nothing that a package manager would fetch or build at install', () => {
@@ -153,12 +153,12 @@ test('what two tarballs differ in is said', async () => {
   cpSync(root, copy, { recursive: true })
   writeFileSync(join(copy, 'LICENSE'), 'mine')
   writeFileSync(join(copy, 'js', 'new.js'), '')
-  rmSync(join(copy, 'js', 'seal.js'))
+  rmSync(join(copy, 'js', 'cli', 'page.js'))
   const changed = await packFolder(copy, join(temp.path, 'changed-packed'))
   expect(differences(tarball, changed).toSorted()).toEqual([
     'package/LICENSE has another content.',
+    'package/js/cli/page.js is in the first alone.',
     'package/js/new.js is in the second alone.',
-    'package/js/seal.js is in the first alone.',
   ])
 })
 
@@ -176,6 +176,24 @@ test('the types are those of what is exported, with all that they refer to and n
 
 test('the tarball is smaller than 1 MB', () => {
   expect(statSync(tarball).size).toBeLessThan(1_000_000)
+})
+
+test('the plugin is one file, which exports what it exports in a checkout and keeps the names of the code', async () => {
+  const source = readFileSync(join(root, 'js', 'index.js'), 'utf8')
+  expect(readModule(source).specifiers.filter(specifier => !specifier?.startsWith('node:'))).toEqual([])
+  // What a stack trace names.
+  for (const name of ['Gate = class ', 'function mount(', 'function loadAddon(']) expect(source).toContain(name)
+  const packed = await import(/* @vite-ignore */ join(root, 'js', 'index.js'))
+  expect(Object.keys(packed)).toEqual(Object.keys(await import('../../js/index.js')))
+})
+
+test('what only the plugin needs is in that file alone', () => {
+  const needed = new Set(['js/index.js', 'js/note.js', 'js/policy.js', 'js/cli/main.js'])
+  for (const file of needed) {
+    const { specifiers } = readModule(readFileSync(join(root, file), 'utf8'))
+    for (const specifier of specifiers) if (specifier?.startsWith('.')) needed.add(join(dirname(file), specifier))
+  }
+  expect(files.filter(file => file.startsWith('js/')).toSorted()).toEqual([...needed].toSorted())
 })
 
 test('the entry loads where there is nothing but the packed files, reads a configuration, and imports no more than they hold', async () => {
