@@ -236,16 +236,17 @@ export function programLibc(path = process.execPath) {
       const bytes = firstBytes(path, PROGRAM_START)
       // The 64-bit little-endian ELF format; no other is promised.
       if (bytes.readUInt32BE(0) !== 0x7f454c46 || bytes[4] !== 2 || bytes[5] !== 1) return null
-      const at = Number(bytes.readBigUInt64LE(32))
+      // Offsets and lengths have 64 bits, of which the upper half says nothing within these bytes.
+      const at = bytes.readUInt32LE(32)
       const size = bytes.readUInt16LE(54)
       for (let index = 0; index < bytes.readUInt16LE(56); index += 1) {
         const header = at + index * size
         if (bytes.readUInt32LE(header) !== PT_INTERP) continue
-        const offset = Number(bytes.readBigUInt64LE(header + 8))
-        const length = Number(bytes.readBigUInt64LE(header + 32))
-        const loader = bytes.toString('latin1', offset, offset + length)
-        if (/\/ld-musl-[^/]*$/.test(loader)) return 'musl'
-        return /\/ld(-linux[^/]*|64)\.so\.\d+\0?$/.test(loader) ? 'gnu' : null
+        const offset = bytes.readUInt32LE(header + 8)
+        const named = bytes.toString('latin1', offset, offset + bytes.readUInt32LE(header + 32))
+        const loader = named.slice(named.lastIndexOf('/') + 1)
+        if (loader.startsWith('ld-musl-')) return 'musl'
+        return loader.startsWith('ld-linux') || loader.startsWith('ld64.so.') ? 'gnu' : null
       }
       return null
     }) ?? null

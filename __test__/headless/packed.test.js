@@ -14,9 +14,10 @@ import {
 } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { projectNode } from '../../scripts/lib/project.mjs'
+import { inRoot, projectNode } from '../../scripts/lib/project.mjs'
 import { differences } from '../../scripts/lib/reproduce.mjs'
 import { packFolder } from '../../scripts/pack.mjs'
 import { packProject } from '../support/headless.js'
@@ -185,6 +186,25 @@ test('the plugin is one file, which exports what it exports in a checkout and ke
   for (const name of ['Gate = class ', 'function mount(', 'function loadAddon(']) expect(source).toContain(name)
   const packed = await import(/* @vite-ignore */ join(root, 'js', 'index.js'))
   expect(Object.keys(packed)).toEqual(Object.keys(await import('../../js/index.js')))
+})
+
+test.runIf(process.platform === 'linux')('the functions in parentheses are those that run at a load', async () => {
+  const entry = join(root, 'js', 'index.js')
+  const coverage = join(temp.path, 'coverage')
+  const env = { ...process.env, NODE_V8_COVERAGE: coverage }
+  await run(projectNode(), [inRoot('bench', 'lib', 'load.mjs'), entry], { env })
+  const scripts = readdirSync(coverage).flatMap(file => JSON.parse(readFileSync(join(coverage, file), 'utf8')).result)
+  const { functions } = scripts.find(({ url }) => url === pathToFileURL(entry).href)
+  const source = readFileSync(entry, 'utf8')
+  const found = { inParentheses: [], plain: [] }
+  for (const { functionName, ranges } of functions) {
+    const [{ startOffset, count }] = ranges
+    if (!source.startsWith('function ', startOffset)) continue
+    const inParentheses = source[startOffset - 1] === '('
+    // What runs or does not run by the host's version, which the benchmark's host has not.
+    if (inParentheses !== count > 0) found[inParentheses ? 'inParentheses' : 'plain'].push(functionName)
+  }
+  expect(found).toEqual({ inParentheses: [], plain: ['unknown', 'toStandardError'] })
 })
 
 test('what only the plugin needs is in that file alone', () => {
