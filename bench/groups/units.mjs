@@ -3,7 +3,7 @@ import { decisionRecord, settlementRecord } from '../../js/entries.js'
 import { Track } from '../../js/position.js'
 import { Recorder } from '../../js/records.js'
 import { measure, ratio } from '../lib/rounds.mjs'
-import { addon, memory, note, noteJson, Stage, whole, written } from '../lib/stage.mjs'
+import { added, addition, addon, memory, note, noteJson, Stage, whole, written } from '../lib/stage.mjs'
 
 const ROW = { mode: 'enforce', profile: 'compat' }
 const CALLS = 100
@@ -52,7 +52,7 @@ class Recorded extends Stage {
 export function figures({ rounds }) {
   const stage = new Recorded()
   stage.rehearse()
-  const [write, read] = [memory('write_note'), memory('read_note')]
+  const [write, read, edit] = [memory('write_note'), memory('read_note'), memory('edit_note')]
   /** What the calls of one batch are made with: made before it, since the host has made its arguments when the gate sees them. */
   const made = (/** @type {(index: number) => unknown} */ make) => {
     /** @type {unknown[]} */
@@ -66,15 +66,24 @@ export function figures({ rounds }) {
   }
   const [notes, answers] = [made(note), made(written)]
   const [reads, found] = [made(whole), made(noteJson)]
+  const [edits, edited] = [made(addition), made(added)]
   const prepare = (/** @type {number} */ from) => {
     stage.earn()
-    for (const list of [notes, answers, reads, found]) list.fill(from)
+    for (const list of [notes, answers, reads, found, edits, edited]) list.fill(from)
   }
   const cost = measure(
     {
       unit: { call: () => addon.nothing(), times: 200 },
       judgeWrite: { prepare, call: index => stage.judge(write, notes.at(index)) },
       wholeWrite: { prepare, call: index => stage.play(write, notes.at(index), answers.at(index)) },
+      // The edit asks for all that is known of notes, so that what the write proved is worked out each time.
+      writeAndEdit: {
+        prepare,
+        call: index => {
+          stage.play(write, notes.at(index), answers.at(index))
+          stage.play(edit, edits.at(index), edited.at(index))
+        },
+      },
       judgeRead: { prepare, call: index => stage.judge(read, reads.at(index)) },
       wholeRead: { prepare, call: index => stage.play(read, reads.at(index), found.at(index)) },
     },
@@ -84,6 +93,7 @@ export function figures({ rounds }) {
   return [
     { name: 'a write_note of 1 KiB, judged', value: units('judgeWrite'), bar: 8, unit: 'units' },
     { name: 'that write whole: judged, settled, two records', value: units('wholeWrite'), bar: 16, unit: 'units' },
+    { name: 'a write whole and an edit of its note whole', value: units('writeAndEdit'), bar: null, unit: 'units' },
     { name: 'a read_note, judged', value: units('judgeRead'), bar: 8, unit: 'units' },
     { name: 'that read whole: judged, settled, two records', value: units('wholeRead'), bar: 16, unit: 'units' },
   ]

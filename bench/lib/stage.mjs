@@ -50,6 +50,26 @@ export const noteJson = (index, length = 1024) =>
     }),
   )
 
+/** Arguments of an addition to that note. @param {number} index */
+export const addition = index =>
+  Object.freeze({
+    identifier: `projects/releases/release-notes-${index}`,
+    operation: 'append',
+    content: `A line of release ${index}.`,
+  })
+
+/** What the server answers to it. @param {number} index */
+export const added = index =>
+  answer(
+    [
+      '# Edited note (append)',
+      'project: main',
+      `file_path: projects/releases/Release notes ${index}.md`,
+      `permalink: main/projects/releases/release-notes-${index}`,
+      'checksum: 7b2a4d6f',
+    ].join('\n'),
+  )
+
 export const FOUND = answer('# Search Results: releases\n*project: main*\n\n### Release notes')
 
 /** A policy with one open session, which stands at a step of a turn. */
@@ -96,6 +116,10 @@ export class Stage {
     const { outcome } = addon.describeSettlement(this.settle(memory('write_note'), written(0)))
     if (code !== 'ALLOW_RECALL_OK' || outcome !== 'succeeded')
       throw new Error(`not a write that is done: ${code} ${outcome}`)
+    const edit = this.core.describe(this.judge(memory('edit_note'), addition(0)))
+    const edited = addon.describeSettlement(this.settle(memory('edit_note'), added(0)))
+    if (edit.code !== 'ALLOW_RECALL_OK' || edited.outcome !== 'succeeded' || edited.observations.length > 0)
+      throw new Error(`not an edit that is done: ${edit.code} ${edited.outcome}`)
     this.judge(memory('read_note'), whole(0))
     const read = addon.describeSettlement(this.settle(memory('read_note'), noteJson(0)))
     if (read.outcome !== 'succeeded' || read.observations.length > 0) throw new Error('not a read that is done')
