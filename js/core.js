@@ -71,8 +71,8 @@ function isSame(keys, others) {
 
 /** Whether a value holds no others. @param {unknown} value */
 function isFlat(value) {
-  const kind = typeof value
-  return kind === 'string' || kind === 'boolean' || kind === 'number' || value === null
+  // Each kind by itself: so the runtime need not make the word for it.
+  return typeof value === 'string' || value === null || typeof value === 'number' || typeof value === 'boolean'
 }
 
 /**
@@ -85,19 +85,20 @@ export function textOf(value) {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null) return undefined
   const result = /** @type {{ structuredContent?: unknown, content?: unknown }} */ (value)
-  const structured = Object.hasOwn(result, 'structuredContent') ? result.structuredContent : undefined
-  if (structured !== undefined) {
+  const structured = result.structuredContent
+  if (structured !== undefined && Object.hasOwn(result, 'structuredContent')) {
     if (typeof structured !== 'object' || structured === null || Array.isArray(structured)) return undefined
     const keys = Object.keys(structured)
     if (keys.length !== 1 || keys[0] !== 'result') return undefined
     const { result: inner } = /** @type {{ result: unknown }} */ (structured)
     return typeof inner === 'string' ? inner : undefined
   }
-  const content = Object.hasOwn(result, 'content') ? result.content : undefined
-  if (!Array.isArray(content)) return undefined
+  const { content } = result
+  if (!Array.isArray(content) || !Object.hasOwn(result, 'content')) return undefined
   const block = content[0]
-  if (typeof block !== 'object' || block === null || !Object.hasOwn(block, 'text')) return undefined
-  return typeof block.text === 'string' ? block.text : undefined
+  if (typeof block !== 'object' || block === null) return undefined
+  const { text } = block
+  return typeof text === 'string' && Object.hasOwn(block, 'text') ? text : undefined
 }
 
 /** @param {readonly { name: string, text: string }[]} codes @param {string} code */
@@ -123,6 +124,10 @@ const constantsOf = addon => ({
 export class Core {
   /** @type {Map<string, Tool>} */
   #tools = new Map()
+  /** The name that was asked for last, and its tool. @type {string | undefined} */
+  #lastName
+  /** @type {any} */
+  #lastTool
   /** Lists of argument names that calls of a tool have had. @type {Map<number, NameList>} */
   #names = new Map()
   /** What the last judging said besides the word; undefined where it must be asked for. @type {number | undefined} */
@@ -215,6 +220,16 @@ export class Core {
    * @returns {Tool}
    */
   tool(name) {
+    // A name comes several times in a row.
+    if (name === this.#lastName) return this.#lastTool
+    const tool = this.#toolOf(name)
+    this.#lastName = name
+    this.#lastTool = tool
+    return tool
+  }
+
+  /** @param {string} name @returns {Tool} */
+  #toolOf(name) {
     let tool = this.#tools.get(name)
     if (tool === undefined) {
       const id = number(this.addon.toolId(this.handle, name))

@@ -271,12 +271,14 @@ pub fn settle(
     guarded("settle", || {
         let tool = known(tool)?;
         let answer = if tool.class == Class::Control { Answer::Absent } else { value::answer(tool, value)? };
-        with(policy, |p| Ok(arrival(p, session, call, facts, step, answer)?.word()))
+        let arrival = arrival(facts, step, answer);
+        with(policy, |p| Ok(settle_call(p, session, call, &arrival)?.word()))
     })
 }
 
-fn arrival(policy: &mut Instance, session: u32, call: u32, facts: u32, step: u32, answer: Answer) -> Result<Settled> {
-    let arrival = Arrival {
+/// A result that arrived, as far as numbers tell of it.
+fn arrival(facts: u32, step: u32, answer: Answer) -> Arrival {
+    Arrival {
         reached: facts & FACT_REACHED != 0,
         is_error: facts & FACT_ERROR != 0,
         answer,
@@ -286,8 +288,11 @@ fn arrival(policy: &mut Instance, session: u32, call: u32, facts: u32, step: u32
             _ => None,
         },
         step,
-    };
-    state::trusting(policy, session, |p| p.policy.settle(SessionId(session), CallId(call), &arrival))
+    }
+}
+
+fn settle_call(policy: &mut Instance, session: u32, call: u32, arrival: &Arrival) -> Result<Settled> {
+    state::trusting(policy, session, |p| p.policy.settle(SessionId(session), CallId(call), arrival))
 }
 
 /// What becomes of a call with this verdict: an index into the vocabulary's enforcements.

@@ -16,7 +16,7 @@ use napi::bindgen_prelude::{Object, Result};
 use napi::{JsError, JsValue as _, sys};
 
 use super::state::{Fault, guarded, with};
-use super::{arrival, judge_call, known};
+use super::{arrival, judge_call, known, settle_call};
 use crate::argument::given::{Arguments, Given, Held, Json, Names};
 use crate::evidence::answer::{Answer, beginning, text_limit};
 use crate::note::text::Text;
@@ -278,11 +278,11 @@ unsafe extern "C" fn settle_text(env: sys::napi_env, info: sys::napi_callback_in
         let [policy, number, tool, session, step, facts] = frame.numbers()?;
         let tool = known(tool)?;
         with(policy, |p| {
-            let answer = match (tool.class, values.all()) {
-                (Class::Control, _) | (_, []) => Answer::Absent,
-                (_, [value, ..]) => p.room.answer(env, *value, text_limit(tool.known.map(Known::raw)))?,
-            };
-            frame.answer(f64::from(arrival(p, session, number, facts, step, answer)?.word()));
+            let mut arrival = arrival(facts, step, Answer::Absent);
+            if let (false, [value, ..]) = (tool.class == Class::Control, values.all()) {
+                p.room.answer(env, *value, text_limit(tool.known.map(Known::raw)), &mut arrival.answer)?;
+            }
+            frame.answer(f64::from(settle_call(p, session, number, &arrival)?.word()));
             Ok(())
         })
     });
@@ -446,12 +446,12 @@ fn whole(env: sys::napi_env, value: sys::napi_value, room: &mut Vec<u8>) -> Resu
 }
 
 impl Room {
-    /// The status part of an answer that is nothing but a text.
-    fn answer(&mut self, env: sys::napi_env, value: sys::napi_value, limit: usize) -> Result<Answer> {
+    /// The status part of an answer that is nothing but a text, put into its place; that is left as it is where there is no text.
+    fn answer(&mut self, env: sys::napi_env, value: sys::napi_value, limit: usize, answer: &mut Answer) -> Result<()> {
         let room = &mut self.answer;
         let Some(is_all) = utf8(env, value, room, ROOM)? else {
             return match type_of(env, value)? {
-                sys::ValueType::napi_undefined => Ok(Answer::Absent),
+                sys::ValueType::napi_undefined => Ok(()),
                 _ => Err(Fault::BadRequest("an answer that is no text".to_owned()).into()),
             };
         };
@@ -463,11 +463,15 @@ impl Room {
             utf8(env, value, room, limit * CHARACTER_MAX + 1)?;
         }
         let text = std::str::from_utf8(room).map_or_else(|_| String::from_utf8_lossy(room), Cow::Borrowed);
-        let answer = if may_be_json { Answer::of_text(&text, limit) } else { Answer::Text(beginning(&text, limit)) };
+        if may_be_json {
+            *answer = Answer::of_text(&text, limit);
+        } else {
+            *answer = Answer::Text(beginning(&text, limit));
+        }
         drop(text);
         if room.capacity() > ROOM_MAX {
             *room = Vec::new();
         }
-        Ok(answer)
+        Ok(())
     }
 }
