@@ -5,6 +5,7 @@
 mod support;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use dsh_bmpp::evidence::answer::Answer;
 use dsh_bmpp::guard::secret::find_secret;
 use support::{Stage, prose};
 
@@ -51,6 +52,9 @@ fn calls(c: &mut Criterion) {
             BatchSize::LargeInput,
         );
     });
+    let answer = support::note_text(0);
+    group.throughput(Throughput::Bytes(answer.len() as u64));
+    group.bench_function("an answer in JSON", |b| b.iter(|| Answer::of_text(&answer, 80)));
     group.finish();
 }
 

@@ -9,6 +9,7 @@ mod gate;
 mod guards;
 mod memory;
 mod names;
+mod notes;
 mod record;
 mod replay;
 mod request;
@@ -29,6 +30,7 @@ use crate::config::{Config, Level, LookupEvidence};
 use crate::evidence::answer::Answer;
 use crate::guard::fixture::AllowedFolders;
 use crate::guard::secret::SecretClass;
+use crate::note::permalink::project_slug;
 use crate::reason::{Code, Observation, Observations};
 use crate::tool::{Class, Tool};
 use crate::verdict::Verdict;
@@ -258,13 +260,33 @@ struct Connection {
     numbers: u64,
     /// Whether a settled call ever may have switched it.
     switched: bool,
-    /// The slug of the project that the server has said it uses where none is named and nothing was switched.
-    own: Option<String>,
+    /// The project that the server has said it uses where none is named and nothing was switched.
+    own: Option<Own>,
     /// What its writes did to the names of notes.
     news: News,
 }
 
+/// A project, as the server names it, and its slug.
+#[derive(Clone, Debug)]
+struct Own {
+    name: String,
+    slug: String,
+}
+
 impl Connection {
+    /// The slug of the project that the server uses where none is named, as far as it has said so.
+    fn own(&self) -> Option<&str> {
+        self.own.as_ref().map(|own| own.slug.as_str())
+    }
+
+    /// The server has said that it used this project where none was named.
+    fn learn_own(&mut self, project: Option<&str>) {
+        let Some(name) = project.filter(|name| self.own.as_ref().is_none_or(|own| own.name != *name)) else { return };
+        if let Some(slug) = project_slug(name) {
+            self.own = Some(Own { name: name.to_owned(), slug });
+        }
+    }
+
     /// From here on another project may be the current one.
     fn switch(&mut self) {
         self.numbers += 1;
@@ -372,16 +394,11 @@ impl Policy {
             reading: None,
             secret: None,
         };
-        let open = if tool.class.writes() {
+        let mut open = if tool.class.writes() {
             let (classification, recall) = (judged.verdict.classification, judged.verdict.recall);
-            let state = gate::State {
-                classification,
-                recall,
-                step,
-                memory: turn.memory(tool.server, &connection.news),
-                connection,
-            };
-            let decision = gate::decide(&self.options, &state, tool, call.arguments);
+            let (notes, open) = turn.notes(tool.server);
+            let state = gate::State { classification, recall, step, notes, open, connection };
+            let decision = gate::decide(&self.options, state, tool, call.arguments);
             judged.verdict.code = decision.code;
             judged.verdict.argument = decision.findings.argument;
             judged.verdict.observations = observed.and(decision.findings.observed);
@@ -396,12 +413,12 @@ impl Policy {
         if open.may_switch() {
             connection.switch();
         }
-        let followed = Followed { server: tool.server, before, current: connection.current, open };
         if judged.verdict.denies() {
             turn.denied();
-        } else if let Open::Write(write) = &followed.open {
-            turn.memory(tool.server, &connection.news).start(call.id, record::written(write));
+        } else if let Open::Write(write) = &mut open {
+            write.begun = turn.notes(tool.server).0.begin();
         }
+        let followed = Followed { server: tool.server, before, current: connection.current, open };
         while let Some(lost) = turn.give_up() {
             Policy::arrive(&self.options, &mut self.connections, turn, lost, &Arrival::lost(step));
         }
@@ -441,10 +458,11 @@ impl Policy {
         let connection = connections.entry(server).or_default();
         let (settled, renamed) = settle::settle(options, turn, connection, followed, arrival);
         if let Some(renamed) = renamed {
-            let before = turn.memory(server, &connection.news);
+            let (notes, _) = turn.notes(server);
+            notes.listen(&options.key, &connection.news);
             renamed.spread(&mut connection.news);
             // What it did itself it knows.
-            before.told(&connection.news);
+            notes.told(&connection.news);
         }
         settled
     }

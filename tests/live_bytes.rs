@@ -13,8 +13,8 @@ use support::Stage;
 #[global_allocator]
 static HEAP: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Writes in which each kind of knowledge comes to its bound, once and once more.
-const HALF: usize = 2 * 16_384;
+/// Writes in which each kind of knowledge comes to its bound several times, each at another time than the others.
+const HALF: usize = 5 * 16_384;
 
 // Without the test harness, whose threads would be counted too.
 fn main() {

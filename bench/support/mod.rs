@@ -45,6 +45,11 @@ pub fn whole(index: usize) -> Arguments {
 
 /// What the server answers to it.
 pub fn note_json(index: usize) -> Answer {
+    Answer::of_text(&note_text(index), 80)
+}
+
+/// That as the text that it is.
+pub fn note_text(index: usize) -> String {
     let text = json!({
         "title": format!("Release notes {index}"),
         "permalink": format!("main/projects/releases/release-notes-{index}"),
@@ -52,7 +57,7 @@ pub fn note_json(index: usize) -> Answer {
         "content": prose(1024, index),
         "frontmatter": null,
     });
-    Answer::of_text(&text.to_string(), 80)
+    text.to_string()
 }
 
 /// A policy with one session, which stands at a step of a turn.

@@ -6,7 +6,7 @@
 //! result that named a note, and its middle answer is "unknown".
 
 use super::permalink::project_slug;
-use super::python::strip;
+use super::python::{strip, trim};
 use super::text::{CodePoint, Text};
 
 /// A note as a structured result named it.
@@ -141,7 +141,7 @@ fn cannot_reach(given: &[CodePoint], note: &KnownNote<'_>) -> bool {
 
 /// What is left of a name when everything that any rule of the server ignores is gone.
 fn skeleton(name: &str) -> String {
-    let name = name.trim().trim_matches('/');
+    let name = trim(name).trim_matches('/');
     let lower = name.to_ascii_lowercase();
     let stem = lower.strip_suffix(".md").or_else(|| lower.strip_suffix(".markdown")).unwrap_or(&lower);
     let mut out = String::with_capacity(stem.len());
@@ -220,6 +220,21 @@ mod tests {
             "{6F1C7E0A000040008000000000000000}",
         ] {
             assert_eq!(relation(&name.into(), &NOTE), Relation::Unknown, "{name}");
+        }
+    }
+
+    /// The server strips what Python calls white space, which is more than Rust does.
+    #[test]
+    fn white_space_is_what_the_server_strips() {
+        for space in ["\u{1c}", "\u{1f}", " ", "\t"] {
+            for ending in ["", ".md", ".markdown"] {
+                let title = format!("a{ending}{space}");
+                let bare = format!("{ending}{space}");
+                for title in [title.as_str(), bare.as_str()] {
+                    let note = KnownNote { title: Some(title), ..NOTE };
+                    assert_eq!(relation(&title.into(), &note), Relation::Unknown, "{title:?}");
+                }
+            }
         }
     }
 

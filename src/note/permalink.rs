@@ -45,6 +45,37 @@ pub fn of_path(path: &str, project: Option<&str>) -> Option<String> {
     Some(if prefixed { slug } else { format!("{prefix}/{slug}") })
 }
 
+/// Whether a permalink is the one that [`of_path`] makes of this path, or that with anything in front that ends with a slash.
+#[must_use]
+pub fn ends_with_own(permalink: &str, path: &str) -> bool {
+    let ends_with =
+        |own: &str| permalink.strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+    plain_own(permalink, path).unwrap_or_else(|| of_path(path, None).is_some_and(|own| ends_with(&own)))
+}
+
+/// The same for a path whose slug has a character for each of its own, and nearly every path's has; `None` for any other.
+fn plain_own(permalink: &str, path: &str) -> Option<bool> {
+    let base = path.strip_suffix(".md")?.as_bytes();
+    let mut before = b'/';
+    let mut is_own = true;
+    let before_own = permalink.len().checked_sub(base.len());
+    let tail = before_own.and_then(|at| permalink.as_bytes().get(at..)).unwrap_or_default();
+    for (at, byte) in base.iter().enumerate() {
+        let slugged = match byte {
+            b'a'..=b'z' | b'0'..=b'9' => *byte,
+            b'A'..=b'Z' if !matches!(before, b'a'..=b'z' | b'0'..=b'9') => byte.to_ascii_lowercase(),
+            b' ' | b'-' | b'_' if before.is_ascii_alphanumeric() => b'-',
+            b'/' if before.is_ascii_alphanumeric() => b'/',
+            _ => return None,
+        };
+        is_own &= tail.get(at) == Some(&slugged);
+        before = *byte;
+    }
+    before
+        .is_ascii_alphanumeric()
+        .then(|| is_own && before_own.is_some_and(|at| at == 0 || permalink.as_bytes().get(at - 1) == Some(&b'/')))
+}
+
 /// The slug of a project's name, which is its permalink: `My Docs` → `my-docs`. `None`: not proven, also for names with
 /// `.`, `:`, `/` or `\`, where the server looks for a file extension by tables of its host.
 #[must_use]

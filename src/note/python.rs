@@ -53,6 +53,12 @@ pub const fn is_space(point: CodePoint) -> bool {
     )
 }
 
+/// `str.strip()` of a text without lone surrogates.
+#[must_use]
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(|character| is_space(CodePoint::from(character)))
+}
+
 /// `str.strip()`.
 #[must_use]
 pub fn strip(points: &[CodePoint]) -> &[CodePoint] {

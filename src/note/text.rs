@@ -117,7 +117,19 @@ impl Text<'static> {
     }
 }
 
+impl<'a> Text<'a> {
+    /// The text of bytes that [`Text::as_bytes`] gave.
+    pub(crate) const fn of_own_bytes(bytes: &'a [u8]) -> Text<'a> {
+        Text { wtf8: Cow::Borrowed(bytes) }
+    }
+}
+
 impl Text<'_> {
+    /// The same text, held by this one.
+    pub(crate) fn borrowed(&self) -> Text<'_> {
+        Text { wtf8: Cow::Borrowed(&self.wtf8) }
+    }
+
     /// The WTF-8 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {

@@ -33,9 +33,20 @@ impl std::hash::Hash for Digest {
 
 impl Digest {
     /// For a hash table: a digest is as good as random, and its key is not known outside.
-    const fn spread(self) -> u64 {
+    pub(super) const fn spread(self) -> u64 {
         let Digest([spread, _]) = self;
         spread
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; 16] {
+        let Digest([one, two]) = self;
+        (u128::from(one) | u128::from(two) << 64).to_le_bytes()
+    }
+
+    pub(super) const fn from_bytes(bytes: [u8; 16]) -> Digest {
+        let both = u128::from_le_bytes(bytes);
+        #[allow(clippy::cast_possible_truncation, reason = "each half in turn")]
+        Digest([both as u64, (both >> 64) as u64])
     }
 }
 

@@ -1,8 +1,8 @@
 //! The mutation gate: the order of the checks on a call (spec section 6). The first that fails is the verdict.
 
 use super::guards::{self, Facts, Findings};
-use super::memory::Memory;
-use super::turn::WriteRequest;
+use super::notes::Notes;
+use super::turn::{OpenCalls, WriteRequest};
 use super::{Classification, Connection, Options, Reading, Recall};
 use crate::argument::given::Arguments;
 use crate::config::Level;
@@ -31,26 +31,25 @@ pub(super) struct State<'a> {
     pub(super) classification: Classification,
     pub(super) recall: Recall,
     pub(super) step: u32,
-    pub(super) memory: &'a Memory,
+    pub(super) notes: &'a mut Notes,
+    pub(super) open: OpenCalls<'a>,
     pub(super) connection: &'a Connection,
 }
 
 /// What is read of a write's arguments.
 pub(super) fn reading(options: &Options, tool: Tool, arguments: &Arguments) -> Reading {
     match arguments {
-        Arguments::Object(given) if !given.is_doubled() => {
-            if tool.known == Some(Known::WriteNote) && !guards::overwrites(options, given) {
-                Reading::Creates
-            } else {
-                Reading::Changes
-            }
-        }
+        Arguments::Object(given) if !given.is_doubled() => reading_of(tool, guards::overwrites(options, given)),
         _ => Reading::Malformed,
     }
 }
 
+fn reading_of(tool: Tool, overwrites: bool) -> Reading {
+    if tool.known == Some(Known::WriteNote) && !overwrites { Reading::Creates } else { Reading::Changes }
+}
+
 /// Decides on a write.
-pub(super) fn decide(options: &Options, state: &State<'_>, tool: Tool, arguments: &Arguments) -> Decision {
+pub(super) fn decide(options: &Options, state: State<'_>, tool: Tool, arguments: &Arguments) -> Decision {
     let mut findings = Findings::default();
     let given = match arguments {
         Arguments::Object(given) if !given.is_doubled() => given,
@@ -59,18 +58,26 @@ pub(super) fn decide(options: &Options, state: &State<'_>, tool: Tool, arguments
             return Decision { code: Code::MalformedArguments, findings, request: None, reading };
         }
     };
-    let reading = reading(options, tool, arguments);
     let overwrites = guards::overwrites(options, given);
+    let reading = reading_of(tool, overwrites);
     let request = WriteRequest::of(&options.key, tool, given, overwrites);
-    let facts =
-        Facts { memory: state.memory, connection: state.connection, step: state.step, tool, given, request: &request };
-    let (classification, recall) = (state.classification, state.recall);
+    let State { classification, recall, step, notes, open, connection } = state;
     let creates = reading == Reading::Creates;
     let order = Order { options, class: tool.class, classification, recall, creates };
     let code = order.first_failure(
         &mut findings,
         |findings| guards::paths(options, tool, given, findings),
-        |findings| guards::integrity(options, &facts, findings),
+        |findings| {
+            let effect = request.subject.effect;
+            let is_new = matches!(tool.known, None | Some(Known::WriteNote)) && !overwrites;
+            let memory = if is_new && open.writes(tool.server, effect).next().is_none() {
+                notes.known_to_new(&options.key, &connection.news, &effect)
+            } else {
+                notes.known(&options.key, &connection.news)
+            };
+            let facts = Facts { memory, open, connection, step, tool, given, request: &request };
+            guards::integrity(options, &facts, findings);
+        },
     );
     Decision { code, findings, request: Some(request), reading }
 }

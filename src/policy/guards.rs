@@ -6,7 +6,7 @@
 use super::memory::{Before, Known as KnownBy, Memory};
 use super::names::Words;
 use super::target::{Keys, Target};
-use super::turn::WriteRequest;
+use super::turn::{OpenCalls, WriteRequest};
 use super::{Connection, Options};
 use crate::argument::given::{Given, Held, InspectContent, Json};
 use crate::argument::{LaxBool, Role};
@@ -14,6 +14,7 @@ use crate::config::Level;
 use crate::guard::fixture;
 use crate::guard::path::{PathArgument, check_path};
 use crate::guard::secret::{SecretClass, find_secret};
+use crate::note::python::trim;
 use crate::note::text::Text;
 use crate::reason::{ArgumentName, Code, Observation, Observations};
 use crate::tool::{Known, Tool};
@@ -75,6 +76,7 @@ pub(super) fn paths(options: &Options, tool: Tool, given: &Given, findings: &mut
 /// What the guards of step 6 look at.
 pub(super) struct Facts<'a> {
     pub(super) memory: &'a Memory,
+    pub(super) open: OpenCalls<'a>,
     pub(super) connection: &'a Connection,
     pub(super) step: u32,
     pub(super) tool: Tool,
@@ -84,9 +86,9 @@ pub(super) struct Facts<'a> {
 
 /// The guards of step 6, in the order of the table.
 pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Findings) {
-    let Facts { memory, connection, step, tool, given, request } = *facts;
+    let Facts { memory, open, connection, step, tool, given, request } = *facts;
     let keys = Keys { key: &options.key, current: Some(connection.current) };
-    if options.overwrite_requires_read != Level::Off && replaces_unread(options, facts, &keys) {
+    if options.overwrite_requires_read != Level::Off && replaces_unread(facts, &keys) {
         findings.add(
             options.overwrite_requires_read,
             Code::OverwriteRequiresRead,
@@ -99,7 +101,8 @@ pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Fin
     }
     // Tools that no table knows are not told apart.
     if options.duplicate_write_guard && tool.known.is_some() {
-        let code = match memory.before(&request.subject, &|| known_by(&keys, request), step) {
+        let under_way = open.writes(tool.server, request.subject.effect);
+        let code = match memory.before(&request.subject, under_way, &|| known_by(&keys, request), step) {
             // What became of a project cannot be read in a note.
             Before::Unknown if matches!(request.target, Target::None) => None,
             Before::No => None,
@@ -167,8 +170,8 @@ fn inspected<T>(
 }
 
 /// Whether the call would replace existing text of a note that is not proven read.
-fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
-    let Facts { memory, step, tool, given, request, .. } = *facts;
+fn replaces_unread(facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
+    let Facts { memory, step, tool, request, .. } = *facts;
     match (tool.known, &request.target) {
         (Some(Known::WriteNote), Target::Path(path)) => {
             let gone = if memory.has_gone() {
@@ -176,10 +179,10 @@ fn replaces_unread(options: &Options, facts: &Facts<'_>, keys: &Keys<'_>) -> boo
             } else {
                 0
             };
-            (overwrites(options, given) || gone != 0) && !memory.knows(&known_by(keys, request), gone, step)
+            (request.replaces || gone != 0) && !memory.knows(&known_by(keys, request), gone, step)
         }
         // Where the note would land is not proven, so neither is that it was read.
-        (Some(Known::WriteNote), _) => overwrites(options, given) || memory.gone(None, None) != 0,
+        (Some(Known::WriteNote), _) => request.replaces || memory.gone(None, None) != 0,
         (Some(Known::EditNote), Target::Identifier(_)) => {
             let name = request.subject.identifier.as_ref().and_then(|named| named.words.as_ref());
             let gone = memory.gone(None, name);
@@ -210,8 +213,8 @@ fn moves_to_gone(facts: &Facts<'_>, keys: &Keys<'_>) -> bool {
         // The note keeps its file's name, which its identifier ends with where that is no title.
         (None, Some(folder), Target::Identifier(identifier)) => {
             let (folder, identifier) = (folder.as_str().unwrap_or_default(), identifier.as_str().unwrap_or_default());
-            let name = identifier.trim_end().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            Text::from(format!("{}/{name}", folder.trim().trim_end_matches('/')))
+            let name = trim(identifier).trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            Text::from(format!("{}/{name}", trim(folder).trim_end_matches('/')))
         }
         _ => return false,
     };

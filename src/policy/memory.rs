@@ -8,14 +8,13 @@ use std::sync::Arc;
 mod entry;
 mod news;
 
-use super::CallId;
 use super::digest::Digest;
 use super::names::Words;
 use super::small::Small;
 use super::target::FilePath;
 pub(super) use entry::{Before, Known, Named, Names, Removed, Subject, Written};
 use entry::{ByPermalink, Entry, Gone, Same, Seen, Times};
-pub(super) use news::News;
+pub(super) use news::{Heard, News};
 
 /// Notes that one turn can remember as deleted or moved; beyond it, every note counts as gone.
 const GONE_MAX: usize = 256;
@@ -34,7 +33,7 @@ const REMEMBERED_MAX: usize = 16_384;
 pub(super) type Order = u32;
 
 /// What a turn knows of notes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Memory {
     order: Order,
     proven: Small<Digest, Times>,
@@ -45,8 +44,6 @@ pub(super) struct Memory {
     reached: Small<Digest, (Order, FilePath)>,
     written: Small<Digest, VecDeque<Box<Entry>>>,
     writes: usize,
-    /// Writes under way, with what each does.
-    running: Vec<(CallId, Digest, Box<Entry>)>,
     exact: Small<(Digest, Digest), Order>,
     last_write: Small<Digest, Order>,
     /// When the note at a path, in whatever project, was last edited or overwritten.
@@ -65,40 +62,57 @@ pub(super) struct Memory {
     captured: Order,
     /// When another session may last have moved or deleted notes, so that another note may be at a path.
     elsewhere: Order,
-    /// How far the news of other sessions has been heard.
-    heard: u64,
 }
 
 impl Memory {
+    /// A turn that has learnt nothing.
+    pub(super) const NOTHING: Memory = Memory {
+        order: 0,
+        proven: Small::NONE,
+        by_permalink: Small::NONE,
+        absent: Small::NONE,
+        reached: Small::NONE,
+        written: Small::NONE,
+        writes: 0,
+        exact: Small::NONE,
+        last_write: Small::NONE,
+        last_edit: Small::NONE,
+        names: Small::NONE,
+        gone: Vec::new(),
+        gone_overflow: None,
+        barrier: 0,
+        identifiers: 0,
+        titles: 0,
+        captured: 0,
+        elsewhere: 0,
+    };
+
+    /// What is learnt from here on comes after this.
+    pub(super) fn enter(&mut self, order: Order) {
+        self.order = self.order.max(order);
+    }
+
     fn next(&mut self) -> Order {
         self.order = self.order.saturating_add(1);
         self.order
     }
 
-    /// Takes note of what other sessions have done since. Before anything else is asked or told, so that it is as if each had
-    /// been told at once.
-    pub(super) fn hear(&mut self, news: &News) {
-        let since = std::mem::replace(&mut self.heard, news.last);
-        // Who knows nothing has nothing that could have changed.
-        if since == news.last || self.order == 0 {
-            return;
+    /// Takes note of what other sessions have done since.
+    pub(super) fn hear(&mut self, heard: &Heard) {
+        // One order for all of it, since nothing was learnt in between.
+        let order = self.next();
+        for path in &heard.edits {
+            bounded(&mut self.last_edit).insert(path.exact, order);
         }
-        match news.edits_since(since) {
-            Some(paths) => paths.for_each(|path| self.edited(path)),
-            None => self.titles_change(),
+        if heard.titles {
+            self.titles = order;
         }
-        if news.titles > since {
-            self.titles_change();
+        if heard.removed {
+            self.elsewhere = order;
         }
-        if news.removed > since {
-            self.elsewhere = self.titles;
-        }
-        self.captured();
-    }
-
-    /// The turn's own write was told to all, and nothing else since it last listened.
-    pub(super) fn told(&mut self, news: &News) {
-        self.heard = news.last;
+        // A name that was given may be one by which another note was found, but for a permalink as it stands.
+        self.captured = order;
+        self.identifiers = order;
     }
 
     /// A whole note was read, with its result in this step, or written, with no step: these are the ways to know it again.
@@ -170,12 +184,6 @@ impl Memory {
         bounded(&mut self.last_edit).insert(path.exact, self.identifiers);
     }
 
-    /// Another session gave a note a name. It may be one by which another note was found, but for a permalink as it stands.
-    fn captured(&mut self) {
-        self.identifiers = self.next();
-        self.captured = self.identifiers;
-    }
-
     /// A note was edited, or may have been, and which one is not known.
     pub(super) fn titles_change(&mut self) {
         self.identifiers = self.next();
@@ -187,31 +195,16 @@ impl Memory {
         !self.gone.is_empty() || self.gone_overflow.is_some()
     }
 
+    /// Whether a write that does this was done, or may have been.
+    pub(super) fn has_done(&self, effect: &Digest) -> bool {
+        self.written.get(effect).is_some()
+    }
+
     /// When a note that a path or an identifier may mean was last deleted or moved away; 0 if none was.
     pub(super) fn gone(&self, path: Option<FilePath>, name: Option<&Words>) -> Order {
         let overflow = self.gone_overflow.unwrap_or_default();
         let may_be = |gone: &&Gone| gone.what.may_be(path, name);
         self.gone.iter().filter(may_be).map(|gone| gone.order).max().unwrap_or_default().max(overflow)
-    }
-
-    /// A write is under way.
-    pub(super) fn start(&mut self, call: CallId, written: Written) {
-        let order = self.next();
-        self.stop(call);
-        let entry = Box::new(Entry { order, done: false, written });
-        self.running.push((call, entry.written.effect, entry));
-    }
-
-    /// A write is under way no more.
-    pub(super) fn stop(&mut self, call: CallId) {
-        if let Some(at) = self.running.iter().rposition(|(of, ..)| *of == call) {
-            self.running.remove(at);
-        }
-    }
-
-    /// Whether this write is under way.
-    pub(super) fn is_running(&self, call: CallId) -> bool {
-        self.running.iter().any(|(of, ..)| *of == call)
     }
 
     /// A write is done, or nobody knows whether it is.
@@ -278,11 +271,16 @@ impl Memory {
         }
     }
 
-    /// Whether this very write was made before. The last one like it that was done counts; `read` are the keys under which
-    /// reading the target, or finding it absent, settles an unknown outcome.
-    pub(super) fn before(&self, subject: &Subject, read: &dyn Fn() -> Known, step: u32) -> Before {
-        let same = |(_, effect, _): &&(CallId, Digest, Box<Entry>)| *effect == subject.effect;
-        let under_way = self.running.iter().filter(same).map(|(.., entry)| entry);
+    /// Whether this very write was made before. The last one like it that was done counts; `under_way` are those that do the same
+    /// and whose results have not come, `read` the keys under which reading the target, or finding it absent, settles an unknown
+    /// outcome.
+    pub(super) fn before<'w>(
+        &self,
+        subject: &Subject,
+        under_way: impl Iterator<Item = (&'w Subject, Order)>,
+        read: &dyn Fn() -> Known,
+        step: u32,
+    ) -> Before {
         let done = self.written.get(&subject.effect);
         // Nearly every write is another one than those before.
         let mut under_way = under_way.peekable();
@@ -290,7 +288,12 @@ impl Memory {
             return Before::No;
         }
         let read = &read();
-        for entry in under_way.chain(done.into_iter().flatten().rev()) {
+        for (other, order) in under_way {
+            if subject.may_be(other) && !self.knows(read, order, step) {
+                return Before::Unknown;
+            }
+        }
+        for entry in done.into_iter().flatten().rev() {
             match (self.same(entry, subject, &read.identifier), entry.done) {
                 (Same::Yes, true) => return if self.in_force(entry) { Before::Done } else { Before::No },
                 (Same::Maybe, true) if self.in_force(entry) => return Before::Unknown,
@@ -338,6 +341,12 @@ impl Memory {
         let single =
             words.is_single() || written.in_project.as_deref().is_some_and(|project| words.is_single_below(project));
         if meets || (single && !titled) { Same::Maybe } else { Same::No }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::NOTHING
     }
 }
 

@@ -7,6 +7,7 @@
 use super::digest::{Digest, DigestKey, Digester};
 use crate::note::identifier::as_reference;
 use crate::note::permalink;
+use crate::note::python::trim;
 use crate::note::text::{CodePoint, Text};
 
 /// The words of a path, a permalink or an identifier: of each segment what is left when everything that the server's rules
@@ -37,7 +38,7 @@ impl Words {
         if name.is_ascii() {
             return Words::of_ascii(&mut |word| digest(key, word), name);
         }
-        let name = name.trim().to_lowercase();
+        let name = trim(name).to_lowercase();
         let mut name = name.as_str();
         // A name can end like a file's without being one, and be a file's without ending so.
         while let Some(bare) = name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")) {
@@ -61,7 +62,7 @@ impl Words {
 
     /// The same of an ASCII name, of which the slug rule leaves the letters and digits.
     fn of_ascii(digest: &mut dyn FnMut(&[u8]) -> Digest, name: &str) -> Option<Words> {
-        let mut name = name.trim();
+        let mut name = trim(name);
         while let Some(bare) = without_ending(name, ".md").or_else(|| without_ending(name, ".markdown")) {
             name = bare;
         }
@@ -229,10 +230,22 @@ mod tests {
         assert!(words("a/b").may_meet(&mapped) && words("a: b").may_meet(&mapped));
     }
 
+    /// The server strips what Python calls white space from an identifier, and not from a title that ends with it.
+    #[test]
+    fn a_name_meets_itself_with_white_space_around_it() {
+        for space in ["\u{1c}", "\u{1f}", "\u{85}", "\t"] {
+            for name in ["a", "a.md", "é.md", "notes/a.markdown"] {
+                let name = format!("{name}{space}");
+                let as_identifier = Words::of_identifier(&KEY, &name.as_str().into()).unwrap();
+                assert!(as_identifier.may_meet(&Words::of(&KEY, &name).unwrap()), "{name:?}");
+            }
+        }
+    }
+
     #[test]
     fn ascii_names_as_all_others() {
         let slow = |name: &str| {
-            let name = name.trim().to_lowercase();
+            let name = trim(name).to_lowercase();
             let mut name = name.as_str();
             while let Some(bare) = name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")) {
                 name = bare;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Outcome;
 use super::digest::{Digest, DigestKey};
-use super::memory::{Memory, News, Order, Removed, Written};
+use super::memory::{Memory, News, Order, Removed, Subject, Written};
 use super::names::{KnownWords, Words};
 use super::target::{FilePath, Keys, Named, Target};
 use super::turn::WriteRequest;
@@ -61,17 +61,9 @@ pub(super) fn renamed(write: &WriteRequest, path: Option<FilePath>, outcome: Out
 
 /// A write as the memory compares it, by its arguments alone.
 pub(super) fn written(write: &WriteRequest) -> Written {
-    Written {
-        effect: write.subject.effect,
-        target: write.subject.target,
-        project: write.subject.project,
-        path: None,
-        notes: Box::default(),
-        permalink: None,
-        names: Arc::new(write.subject.identifier.iter().map(|named| named.words.clone()).collect()),
-        titled: false,
-        in_project: None,
-    }
+    let Subject { effect, target, project, identifier, .. } = &write.subject;
+    let names = identifier.iter().map(|named| named.words.clone()).collect();
+    Written { names: Arc::new(names), ..Written::of(*effect, *target, *project) }
 }
 
 /// The same with what the result named.

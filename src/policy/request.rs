@@ -70,12 +70,14 @@ impl WriteRequest {
                 adds_up: tool.known == Some(Known::EditNote),
             },
             target,
+            begun: 0,
             replaces: match tool.known {
                 Some(Known::WriteNote) => overwrites,
                 Some(Known::EditNote) => super::guards::edits_replace(given),
                 _ => false,
             },
-            directory: given.bool("is_directory").may_be_true(false),
+            directory: matches!(tool.known, Some(Known::MoveNote | Known::DeleteNote))
+                && given.bool("is_directory").may_be_true(false),
             switches: is_project_call || projects.routed() || routed,
             routed,
             projects,

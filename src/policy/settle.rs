@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use super::digest::DigestKey;
 use super::guards::known_by;
-use super::memory::{Known as KnownBy, Memory};
+use super::memory::{Known as KnownBy, Memory, Subject, Written};
+use super::notes::{Entry, Notes, Read, Wrote};
 use super::record::{Renamed, gone_since, named_in, names, remove, renamed, written};
-use super::target::{FilePath, Keys, Named, NamedKeys, Target, is_resolved_alike};
+use super::target::{
+    Keys, Named, NamedKeys, Project, ProjectArguments, Target, has_numbered_permalink, is_resolved_alike,
+};
 use super::turn::{Followed, Open, ReadRequest, Turn, WriteRequest};
 use super::{Arrival, Connection, Options, Outcome, Settled};
 use crate::config::LookupEvidence;
-use crate::evidence::{self, Finding, Proof, Value};
+use crate::evidence::{self, Named as Told, Proof, Value};
 use crate::note::text::Text;
 use crate::reason::{Observation, Observations};
 use crate::tool::Known;
@@ -64,10 +67,10 @@ pub(super) fn settle(
             }
             (outcome, observations)
         }
-        Open::Read(read) => settle_read(turn.memory(server, &connection.news), connection, &place, &read, arrival),
+        Open::Read(read) => settle_read(turn.notes(server).0, connection, &place, &read, arrival),
         Open::Write(write) => {
-            let memory = turn.memory(server, &connection.news);
-            let (outcome, observations, names) = settle_write(memory, connection, &place, &write, arrival);
+            let (notes, _) = turn.notes(server);
+            let (outcome, observations, names) = settle_write(notes, connection, &place, &write, arrival);
             renamed = names;
             (outcome, observations)
         }
@@ -92,7 +95,7 @@ impl<'a> Place<'a> {
 
     /// The project that the server is known to use where none is named, for a result that may be of it.
     fn own<'c>(&self, connection: &'c Connection, switches: bool) -> Option<&'c str> {
-        connection.own.as_deref().filter(|_| !self.was_switched && !switches && self.keys.current.is_some())
+        connection.own().filter(|_| !self.was_switched && !switches && self.keys.current.is_some())
     }
 }
 
@@ -112,7 +115,7 @@ fn lookup(evidence: LookupEvidence, read: &ReadRequest, arrival: &Arrival) -> (O
 }
 
 fn settle_read(
-    memory: &mut Memory,
+    notes: &mut Notes,
     connection: &Connection,
     place: &Place<'_>,
     read: &ReadRequest,
@@ -125,50 +128,27 @@ fn settle_read(
     let observations =
         Observations::NONE.with_if(tabled && !finding.known && !arrival.is_error, Observation::LookupHeadingUnknown);
     let keys = place.keys(read.projects.stated(), read.routed);
-    let identifier = read.identifier.as_ref();
     match finding.outcome {
-        evidence::Outcome::Done if finding.known => {
-            let step = Some(read.step.max(place.step));
-            let named = named(&finding);
-            let file = named.file_path.as_deref().filter(|_| read.proof == Proof::PathAndIdentifier);
-            let file = file.map(|path| keys.file_path(path));
-            let mut proven = Vec::new();
-            if read.proof == Proof::PathAndIdentifier {
-                let own = place.own(connection, read.switches);
-                let NamedKeys { paths, names: own_names } = keys.named(&named, &read.projects, own);
-                proven = paths;
-                if let Some(file) = file {
-                    memory.name(file, &Arc::new(names(keys.key, &named)));
-                    memory.prove_permalink(own_names, file, true, step);
-                }
-            }
-            let reaches = match read.proof {
-                Proof::PathAndIdentifier => {
-                    |named: &Named, key: &DigestKey, id: &Text<'_>| named.is_reached_by(key, id)
-                }
-                Proof::Identifier => |_: &Named, _: &DigestKey, _: &Text<'_>| true,
-                Proof::Nothing => |_: &Named, _: &DigestKey, _: &Text<'_>| false,
+        evidence::Outcome::Done if finding.known && read.proof != Proof::Nothing => {
+            let proved = Read {
+                proof: read.proof,
+                identifier: read.identifier.as_ref().map(Text::borrowed),
+                told: finding.named,
+                current: keys.current,
+                own: place.own(connection, read.switches),
+                step: read.step.max(place.step),
             };
-            if let Some(identifier) = identifier.filter(|id| is_resolved_alike(id) && reaches(&named, keys.key, id)) {
-                let same = keys.identifier(identifier, &read.projects);
-                if let (Proof::PathAndIdentifier, Some(file)) = (read.proof, file) {
-                    memory.reach(same.iter().copied(), file);
-                    if named.is_found_by_permalink(identifier) {
-                        let exact = named.is_permalink(identifier);
-                        memory.prove_permalink(same.iter().copied(), file, exact, step);
-                    }
-                }
-                proven.extend(same);
-            }
-            if !proven.is_empty() {
-                memory.prove(proven, step);
+            if read.projects.stated_nothing() {
+                notes.take_down(keys.key, &connection.news, &Entry::Read(proved));
+            } else {
+                self::read(notes.known(keys.key, &connection.news), keys.key, &read.projects, &proved);
             }
             (Outcome::Succeeded, observations)
         }
         evidence::Outcome::Done | evidence::Outcome::Empty => (Outcome::Succeeded, observations),
         evidence::Outcome::NotFound { sure } => {
-            if sure && let Some(identifier) = identifier {
-                memory.miss(keys.identifier(identifier, &read.projects));
+            if sure && let Some(identifier) = &read.identifier {
+                notes.known(keys.key, &connection.news).miss(keys.identifier(identifier, &read.projects));
             }
             (Outcome::Failed, observations)
         }
@@ -176,13 +156,51 @@ fn settle_read(
     }
 }
 
+/// A whole note was read.
+pub(super) fn read(memory: &mut Memory, key: &DigestKey, projects: &ProjectArguments, read: &Read<'_>) {
+    let keys = Keys { key, current: read.current };
+    let step = Some(read.step);
+    let named = named(&read.told);
+    let file = named.file_path.as_deref().filter(|_| read.proof == Proof::PathAndIdentifier);
+    let file = file.map(|path| keys.file_path(path));
+    let mut proven = Vec::new();
+    if read.proof == Proof::PathAndIdentifier {
+        let NamedKeys { paths, names: own_names } = keys.named(&named, projects, read.own);
+        proven = paths;
+        if let Some(file) = file {
+            memory.name(file, &Arc::new(names(key, &named)));
+            memory.prove_permalink(own_names, file, true, step);
+        }
+    }
+    let reaches = |identifier: &Text<'_>| match read.proof {
+        Proof::PathAndIdentifier => named.is_reached_by(key, identifier),
+        Proof::Identifier => true,
+        Proof::Nothing => false,
+    };
+    if let Some(identifier) = read.identifier.as_ref().filter(|id| is_resolved_alike(id) && reaches(id)) {
+        let same = keys.identifier(identifier, projects);
+        if let (Proof::PathAndIdentifier, Some(file)) = (read.proof, file) {
+            memory.reach(same.iter().copied(), file);
+            if named.is_found_by_permalink(identifier) {
+                let exact = named.is_permalink(identifier);
+                memory.prove_permalink(same.iter().copied(), file, exact, step);
+            }
+        }
+        proven.extend(same);
+    }
+    if !proven.is_empty() {
+        memory.prove(proven, step);
+    }
+}
+
 fn settle_write(
-    memory: &mut Memory,
+    notes: &mut Notes,
     connection: &mut Connection,
     place: &Place<'_>,
     write: &WriteRequest,
     arrival: &Arrival,
 ) -> (Outcome, Observations, Option<Renamed>) {
+    let key = place.keys.key;
     let raw = write.known.map_or("", Known::raw);
     let finding = evidence::judge(raw, arrival.is_error, arrival.answer.value());
     let tabled = evidence::table::entry(raw).is_some();
@@ -194,34 +212,23 @@ fn settle_write(
         _ if arrival.is_error && !finding.known && !is_refusal(arrival.answer.value()) => Outcome::Unknown,
         _ => Outcome::Failed,
     };
-    let named = named(&finding);
-    let numbered = named.has_numbered_permalink();
-    let of_target = match &write.target {
-        Target::Path(path) => Some(path.as_str()),
-        _ => None,
-    };
-    let file = || named.file_path.as_deref().or(of_target).map(|path| place.keys.file_path(path));
-    let (file, renamed) = match outcome {
-        Outcome::Succeeded | Outcome::Unknown => {
-            let file = file();
-            (file, renamed(write, file, outcome))
-        }
-        Outcome::Failed | Outcome::NotReached => (None, None),
-    };
+    let mut told = finding.named;
+    let observations = observations.with_if(has_numbered_permalink(&told), Observation::PossibleDuplicatePermalink);
     match outcome {
         Outcome::Succeeded => {
-            if !write.switches
-                && !place.was_switched
-                && place.keys.current.is_some()
-                && let Some(slug) = named.project_slug().filter(|slug| connection.own.as_deref() != Some(*slug))
-            {
-                connection.own = Some(slug.to_owned());
+            if !write.switches && !place.was_switched && place.keys.current.is_some() {
+                connection.learn_own(told.project);
+            }
+            if let (None, Target::Path(path)) = (told.file_path, &write.target) {
+                told.file_path = Some(path.as_str());
             }
             // What nobody knows counts as done, as its flag says, and proves nothing.
             let proves = finding.known.then(|| arrival.answer.value());
-            done(memory, connection, place, write, Done { named, file, renamed, proves });
+            let renamed = done(notes, connection, place, write, &told, proves);
+            (outcome, observations, renamed)
         }
         Outcome::Unknown => {
+            let memory = notes.known(key, &connection.news);
             // What may be gone counts as gone, what may have another name as having it, and what may be written as not known.
             match write.known {
                 Some(Known::MoveNote | Known::DeleteNote) => remove(memory, &place.keys, write, None, false),
@@ -230,38 +237,42 @@ fn settle_write(
                 _ => {}
             }
             memory.write(written(write), false);
+            (outcome, observations, renamed(write, None, outcome))
         }
-        Outcome::Failed | Outcome::NotReached => {}
+        Outcome::Failed | Outcome::NotReached => (outcome, observations, None),
     }
-    (outcome, observations.with_if(numbered, Observation::PossibleDuplicatePermalink), renamed)
 }
 
-/// What is known of a write that is done.
-struct Done<'a> {
-    named: Named,
-    /// The note's path, where the answer or the arguments say it.
-    file: Option<FilePath>,
-    renamed: Option<Renamed>,
-    /// The answer, where that is one that the server is known to give.
-    proves: Option<Value<'a>>,
-}
-
-/// A write is done.
-fn done(memory: &mut Memory, connection: &Connection, place: &Place<'_>, write: &WriteRequest, done: Done<'_>) {
-    let Done { mut named, file, renamed, proves } = done;
-    if named.file_path.is_none()
-        && let Target::Path(path) = &write.target
-    {
-        named.file_path = Some(path.as_str().to_owned());
-    }
+/// A write is done, with what its answer told of the note, and the answer where that is one that the server is known to give.
+fn done(
+    notes: &mut Notes,
+    connection: &Connection,
+    place: &Place<'_>,
+    write: &WriteRequest,
+    told: &Told<'_>,
+    proves: Option<Value<'_>>,
+) -> Option<Renamed> {
     let keys = place.keys(write.projects.stated(), write.routed);
     let own = place.own(connection, write.switches);
+    if write.known == Some(Known::WriteNote) && !write.replaces {
+        let Subject { effect, target, project, .. } = &write.subject;
+        let (current, proves) = (keys.current, proves.is_some());
+        let made = Wrote { effect: *effect, target: *target, told: *told, current, own, proves };
+        if write.projects.stated_nothing() {
+            notes.take_down(keys.key, &connection.news, &Entry::Wrote(made));
+        } else {
+            self::made(notes.known(keys.key, &connection.news), keys.key, &write.projects, *project, &made);
+        }
+        return Some(Renamed::Created);
+    }
+    let named = named(told);
+    let file = named.file_path.as_deref().map(|path| keys.file_path(path));
+    let renamed = renamed(write, file, Outcome::Succeeded);
+    let memory = notes.known(keys.key, &connection.news);
     let NamedKeys { paths: notes, names: own_names } = keys.named(&named, &write.projects, own);
     let record = named_in(&keys, written(write), &named, file, &notes);
     // What the result named, or the arguments: else nothing is known by name.
-    let name = file
-        .filter(|_| named.file_path.is_some() && write.known != Some(Known::DeleteNote))
-        .map(|file| (file, Arc::clone(&record.names)));
+    let name = file.filter(|_| write.known != Some(Known::DeleteNote)).map(|file| (file, Arc::clone(&record.names)));
     match write.known {
         Some(Known::WriteNote) => {
             if let Some(renamed) = renamed {
@@ -326,6 +337,31 @@ fn done(memory: &mut Memory, connection: &Connection, place: &Place<'_>, write: 
     if let Some((path, names)) = name {
         memory.name(path, &names);
     }
+    renamed
+}
+
+/// A new note was written.
+pub(super) fn made(
+    memory: &mut Memory,
+    key: &DigestKey,
+    projects: &ProjectArguments,
+    project: Project,
+    wrote: &Wrote<'_>,
+) {
+    let keys = Keys { key, current: wrote.current };
+    let named = named(&wrote.told);
+    let file = named.file_path.as_deref().map(|path| keys.file_path(path));
+    let NamedKeys { paths, names: own_names } = keys.named(&named, projects, wrote.own);
+    let record = named_in(&keys, Written::of(wrote.effect, wrote.target, project), &named, file, &paths);
+    let known = Arc::clone(&record.names);
+    memory.write(record, true);
+    if let Some(file) = file {
+        if wrote.proves {
+            memory.prove(paths, None);
+            memory.prove_permalink(own_names, file, true, None);
+        }
+        memory.name(file, &known);
+    }
 }
 
 /// Whether an edit says that it made the note.
@@ -344,8 +380,8 @@ fn is_refusal(value: Value<'_>) -> bool {
         || (counted.len() < text.len() && counted.starts_with(" validation error"))
 }
 
-fn named(finding: &Finding<'_>) -> Named {
+fn named(told: &Told<'_>) -> Named {
     let own = |text: Option<&str>| text.map(str::to_owned);
-    let evidence::Named { file_path, permalink, title, project } = finding.named;
+    let Told { file_path, permalink, title, project } = *told;
     Named::new(own(file_path), own(permalink), own(title), own(project))
 }

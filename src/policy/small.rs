@@ -1,8 +1,11 @@
 //! A table that is a short list while it is small. Most turns know few notes, and there may be many turns: a list of three takes
 //! a tenth of a hash table's memory, and is searched as fast.
 
-use super::spread::Table;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
+
+use super::digest::Digest;
+use super::spread::Table;
 
 /// Entries that are a list.
 const FEW: usize = 8;
@@ -18,9 +21,14 @@ enum Held<K, V> {
 #[derive(Debug)]
 pub(super) struct Small<K, V>(Held<K, V>);
 
+impl<K, V> Small<K, V> {
+    /// Without entries.
+    pub(super) const NONE: Small<K, V> = Small(Held::Few(Vec::new()));
+}
+
 impl<K, V> Default for Small<K, V> {
     fn default() -> Small<K, V> {
-        Small(Held::Few(Vec::new()))
+        Small::NONE
     }
 }
 
@@ -106,10 +114,98 @@ impl<K: Eq + Hash + Copy, V> Small<K, V> {
     }
 }
 
+/// Digests, each as often as it was put in, by their first halves: it says of none that it is not there which is, and by chance
+/// of one that it is which is not.
+#[derive(Debug)]
+pub(super) enum Marks {
+    Few(Vec<u64>),
+    #[allow(clippy::box_collection, reason = "the rarer of the two")]
+    Many(Box<Table<u64, u32>>),
+}
+
+impl Default for Marks {
+    fn default() -> Marks {
+        Marks::Few(Vec::new())
+    }
+}
+
+impl Marks {
+    pub(super) fn has(&self, digest: Digest) -> bool {
+        match self {
+            Marks::Few(list) => list.contains(&digest.spread()),
+            Marks::Many(table) => table.contains_key(&digest.spread()),
+        }
+    }
+
+    pub(super) fn add(&mut self, digest: Digest) {
+        match self {
+            Marks::Few(list) if list.len() < FEW => {
+                list.reserve_exact(1);
+                list.push(digest.spread());
+            }
+            Marks::Few(list) => {
+                let mut table = Table::default();
+                for mark in list.iter().chain([&digest.spread()]) {
+                    *table.entry(*mark).or_default() += 1;
+                }
+                *self = Marks::Many(Box::new(table));
+            }
+            Marks::Many(table) => *table.entry(digest.spread()).or_default() += 1,
+        }
+    }
+
+    /// Takes out one that was put in.
+    pub(super) fn remove(&mut self, digest: Digest) {
+        match self {
+            Marks::Few(list) => {
+                if let Some(at) = list.iter().position(|mark| *mark == digest.spread()) {
+                    list.swap_remove(at);
+                }
+            }
+            Marks::Many(table) => {
+                if let Entry::Occupied(mut held) = table.entry(digest.spread()) {
+                    *held.get_mut() -= 1;
+                    if *held.get() == 0 {
+                        held.remove();
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::digest::{DigestKey, Digester};
     use std::collections::BTreeMap;
+
+    #[test]
+    fn marks_are_there_as_long_as_they_were_put_in_more_often_than_taken_out() {
+        let digest = |number: u32| {
+            let mut digester = Digester::new(&DigestKey([5; 16]));
+            digester.bytes(&number.to_le_bytes());
+            digester.finish()
+        };
+        let mut marks = Marks::default();
+        let mut counts = [0u32; 40];
+        for step in 0..2000u32 {
+            // Few, then many, then fewer again.
+            let number = step.wrapping_mul(step + 7) % if step < 100 { 3 } else { 40 };
+            let count = &mut counts[number as usize];
+            if *count > 0 && (step % 3 == 0 || step > 1200) {
+                marks.remove(digest(number));
+                *count -= 1;
+            } else {
+                marks.add(digest(number));
+                *count += 1;
+            }
+            for (number, count) in (0..).zip(counts) {
+                assert_eq!(marks.has(digest(number)), count > 0, "{number} at {step}");
+            }
+        }
+        marks.remove(digest(99));
+    }
 
     #[test]
     fn is_a_table_whatever_its_size() {

@@ -31,6 +31,11 @@ impl ProjectArguments {
         ProjectArguments { project: text("project"), id: text("project_id"), workspace: text("workspace") }
     }
 
+    /// Whether the call says nothing of a project.
+    pub(super) const fn stated_nothing(&self) -> bool {
+        self.project.is_none() && self.id.is_none() && self.workspace.is_none()
+    }
+
     /// Whether the call says which project it means.
     pub(super) const fn stated(&self) -> bool {
         self.project.is_some() || self.id.is_some()
@@ -49,7 +54,7 @@ impl ProjectArguments {
     /// The project's slug, where the call names it and the slug is proven. The server takes a name in any case, with outer
     /// spaces and a slash behind it.
     fn slug(&self) -> Option<String> {
-        project_slug(self.name()?.trim().trim_end_matches('/'))
+        project_slug(python::trim(self.name()?).trim_end_matches('/'))
     }
 
     /// Every way in which a note's project can be known to be this call's. `current` is which project is current, as far as
@@ -92,7 +97,7 @@ impl ProjectArguments {
 
 /// A project's name without what the server takes off its ends.
 fn words(project: &Text<'_>) -> Option<String> {
-    project.as_str().map(|text| text.trim().trim_end_matches('/').to_owned())
+    project.as_str().map(|text| python::trim(text).trim_end_matches('/').to_owned())
 }
 
 /// A project, as far as it can be told from another one.
@@ -191,17 +196,6 @@ impl Named {
     fn prefix(&self) -> Option<&str> {
         let permalink = self.permalink.as_deref()?;
         permalink.strip_suffix(self.own_slug()?)?.strip_suffix('/').filter(|prefix| !prefix.is_empty())
-    }
-
-    /// Whether the permalink is not the path's own but a numbered one, as the server makes them for a second note of one
-    /// name.
-    pub(super) fn has_numbered_permalink(&self) -> bool {
-        let Some(permalink) = self.permalink.as_deref() else { return false };
-        let Some((_, number)) = permalink.rsplit_once('-') else { return false };
-        let numbered = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-        let is_own =
-            |own: &str| permalink.strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('/'));
-        numbered && !self.own_slug().is_some_and(is_own)
     }
 
     /// Whether the server reaches this note by the identifier itself, so that an edit with the same identifier reaches it
@@ -323,12 +317,20 @@ impl Target {
 }
 
 /// A file path, to compare it with another one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FilePath {
     /// As it is.
     pub(super) exact: Digest,
     /// In lower case: a folder takes the casing of one that is there.
     pub(super) folded: Digest,
+}
+
+/// Whether a note's permalink is not the path's own but a numbered one, as the server makes them for a second note of one name.
+pub(super) fn has_numbered_permalink(told: &crate::evidence::Named<'_>) -> bool {
+    let Some(permalink) = told.permalink else { return false };
+    let Some((_, number)) = permalink.rsplit_once('-') else { return false };
+    let numbered = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    numbered && !told.file_path.is_some_and(|path| permalink::ends_with_own(permalink, path))
 }
 
 /// Whether a permalink is written so that the server looks it up as it stands: no wrapping, no URL, no outer space.
@@ -340,7 +342,7 @@ fn is_own_name(permalink: &str) -> bool {
         return true;
     }
     let note = KnownNote { file_path: "", permalink: Some(permalink), title: None, project: None };
-    permalink.trim() == permalink
+    python::trim(permalink) == permalink
         && !permalink.contains([':', '[', ']', '|'])
         && relation(&Text::from(permalink), &note) == Relation::Same
 }

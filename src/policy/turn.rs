@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::memory::{Memory, News, Subject};
+use super::digest::Digest;
+use super::memory::{Order, Subject};
+use super::notes::Notes;
+use super::small::Marks;
 use super::target::{ProjectArguments, Target};
 use super::{CallId, TurnId};
 use crate::note::text::Text;
@@ -123,6 +126,14 @@ impl Open {
         }
     }
 
+    /// A write that was let run.
+    fn begun(&self) -> Option<&WriteRequest> {
+        match self {
+            Open::Write(write) if write.begun != 0 => Some(write),
+            _ => None,
+        }
+    }
+
     /// Whether its success is a recall.
     fn is_lookup(&self) -> bool {
         matches!(self, Open::Lookup(_) | Open::Recorded { class: Class::Read { search: true }, .. })
@@ -151,6 +162,8 @@ pub(super) struct WriteRequest {
     pub(super) subject: Subject,
     pub(super) target: Target,
     pub(super) projects: ProjectArguments,
+    /// When it was let run; 0 while it was not.
+    pub(super) begun: Order,
     pub(super) directory: bool,
     /// It replaces text of a note that exists: an overwrite, or an edit that does not only add.
     pub(super) replaces: bool,
@@ -186,8 +199,32 @@ pub(super) struct Turn {
     last: Option<(CallId, Followed)>,
     /// All others, by their numbers, which ascend as calls are judged.
     open: VecDeque<(CallId, Followed)>,
-    /// What is known of the notes of each server, by its index. There are few, and most turns know one or none.
-    memories: Vec<(u16, Box<Memory>)>,
+    /// What the writes among these do that were let run.
+    under_way: Marks,
+    /// What was learnt of the notes of each server, by its index. There are few, and most turns know one or none.
+    notes: Vec<(u16, Notes)>,
+}
+
+/// The calls of a turn whose results have not arrived.
+#[derive(Clone, Copy)]
+pub(super) struct OpenCalls<'t> {
+    last: Option<&'t (CallId, Followed)>,
+    before: &'t VecDeque<(CallId, Followed)>,
+    under_way: &'t Marks,
+}
+
+impl<'t> OpenCalls<'t> {
+    /// The writes to a server that were let run and do this, each with when it was.
+    pub(super) fn writes(self, server: u16, effect: Digest) -> impl Iterator<Item = (&'t Subject, Order)> {
+        // Mostly there is none, however many calls are open.
+        let before = self.under_way.has(effect).then_some(self.before);
+        before.into_iter().flatten().chain(self.last).filter_map(move |(_, call)| match call.open.begun() {
+            Some(write) if call.server == server && write.subject.effect == effect => {
+                Some((&write.subject, write.begun))
+            }
+            _ => None,
+        })
+    }
 }
 
 impl Turn {
@@ -201,7 +238,8 @@ impl Turn {
             running: 0,
             last: None,
             open: VecDeque::new(),
-            memories: Vec::new(),
+            under_way: Marks::default(),
+            notes: Vec::new(),
         }
     }
 
@@ -237,17 +275,16 @@ impl Turn {
         self.open.len() + usize::from(self.last.is_some())
     }
 
-    /// What the turn knows of the notes of a server, all that happened elsewhere heard.
-    pub(super) fn memory(&mut self, server: u16, news: &News) -> &mut Memory {
-        let at = self.memories.iter().position(|(of, _)| *of == server).unwrap_or_else(|| {
-            self.memories.reserve_exact(1);
-            self.memories.push((server, Box::default()));
-            self.memories.len() - 1
+    /// What the turn has learnt of the notes of a server, and the calls that are open.
+    pub(super) fn notes(&mut self, server: u16) -> (&mut Notes, OpenCalls<'_>) {
+        let at = self.notes.iter().position(|(of, _)| *of == server).unwrap_or_else(|| {
+            self.notes.reserve_exact(1);
+            self.notes.push((server, Notes::default()));
+            self.notes.len() - 1
         });
         #[allow(clippy::indexing_slicing, reason = "it was found or put there")]
-        let (_, memory) = &mut self.memories[at];
-        memory.hear(news);
-        memory
+        let (_, notes) = &mut self.notes[at];
+        (notes, OpenCalls { last: self.last.as_ref(), before: &self.open, under_way: &self.under_way })
     }
 
     /// Makes room for one more call. What is given up is returned where it may have changed something: a write that was let
@@ -255,10 +292,9 @@ impl Turn {
     pub(super) fn give_up(&mut self) -> Option<Followed> {
         while self.open_calls() >= MAX_OPEN {
             let oldest = self.open.front().into_iter().chain(&self.last).map(|(id, _)| *id).min()?;
-            let ran = self.memories.iter().any(|(_, memory)| memory.is_running(oldest));
             let call = self.take(oldest)?;
             let is_write = matches!(call.open, Open::Write(_));
-            if ran || (call.open.may_switch() && !is_write) {
+            if call.open.begun().is_some() || (call.open.may_switch() && !is_write) {
                 return Some(call);
             }
         }
@@ -269,6 +305,9 @@ impl Turn {
     pub(super) fn follow(&mut self, id: CallId, call: Followed) {
         self.running += usize::from(call.open.is_lookup());
         let Some(before) = self.last.replace((id, call)) else { return };
+        if let Some(write) = before.1.open.begun() {
+            self.under_way.add(write.subject.effect);
+        }
         // Numbers ascend, so the place is the end.
         match self.place(before.0) {
             Ok(at) | Err(at) => self.open.insert(at, before),
@@ -281,12 +320,13 @@ impl Turn {
             last
         } else {
             let at = self.place(id).ok()?;
-            self.open.remove(at)?
+            let call = self.open.remove(at)?;
+            if let Some(write) = call.1.open.begun() {
+                self.under_way.remove(write.subject.effect);
+            }
+            call
         };
         self.running -= usize::from(call.open.is_lookup());
-        if let Some((_, memory)) = self.memories.iter_mut().find(|(of, _)| *of == call.server) {
-            memory.stop(id);
-        }
         Some(call)
     }
 

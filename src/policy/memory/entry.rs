@@ -66,6 +66,23 @@ pub(in crate::policy) struct Written {
     pub(in crate::policy) in_project: Option<Box<Words>>,
 }
 
+impl Written {
+    /// What is known of a write by its arguments alone, where these name no note that is there.
+    pub(in crate::policy) fn of(effect: Digest, target: Digest, project: Project) -> Written {
+        Written {
+            effect,
+            target,
+            project,
+            path: None,
+            notes: Box::default(),
+            permalink: None,
+            names: Arc::default(),
+            titled: false,
+            in_project: None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) order: Order,
@@ -100,6 +117,14 @@ pub(in crate::policy) struct Subject {
     /// Whether it adds to what is there, so that the same under another name of the note would add it twice. To delete or to
     /// move a note twice does nothing more.
     pub(in crate::policy) adds_up: bool,
+}
+
+impl Subject {
+    /// Whether a write that is under way, and does the same, may do it to the same note: nobody knows yet what that one reaches.
+    pub(super) fn may_be(&self, other: &Subject) -> bool {
+        let differs = other.project.differs(&self.project);
+        !differs && (other.target == self.target || (self.adds_up && self.identifier.is_some()))
+    }
 }
 
 /// An identifier, as far as the memory compares it.

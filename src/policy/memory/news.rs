@@ -12,11 +12,11 @@ const EDITS_MAX: usize = 1024;
 #[derive(Clone, Debug, Default)]
 pub(in crate::policy) struct News {
     /// The number of the last one.
-    pub(super) last: u64,
+    last: u64,
     /// The last after which any title may be another.
-    pub(super) titles: u64,
+    titles: u64,
     /// The last that moved or deleted notes.
-    pub(super) removed: u64,
+    removed: u64,
     edits: VecDeque<(u64, FilePath)>,
     /// The last edit that is not among them any more.
     forgotten: u64,
@@ -51,9 +51,30 @@ impl News {
         self.removed = self.last;
     }
 
-    /// The notes that were edited after this; `None` where not all are known any more.
-    pub(super) fn edits_since(&self, since: u64) -> Option<impl Iterator<Item = FilePath>> {
-        let start = self.edits.partition_point(|(number, _)| *number <= since);
-        (self.forgotten <= since).then(|| self.edits.iter().skip(start).map(|(_, path)| *path))
+    /// The number of the last one.
+    pub(in crate::policy) const fn last(&self) -> u64 {
+        self.last
     }
+
+    /// What came after this one.
+    pub(in crate::policy) fn since(&self, since: u64) -> Heard {
+        let start = self.edits.partition_point(|(number, _)| *number <= since);
+        let all_known = self.forgotten <= since;
+        Heard {
+            titles: self.titles > since || !all_known,
+            removed: self.removed > since,
+            edits: if all_known { self.edits.iter().skip(start).map(|(_, path)| *path).collect() } else { Vec::new() },
+        }
+    }
+}
+
+/// What other sessions did to the names of notes. That they did anything can have given a note any name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::policy) struct Heard {
+    /// Any title may be another.
+    pub(in crate::policy) titles: bool,
+    /// Notes may be gone from where they were.
+    pub(in crate::policy) removed: bool,
+    /// The notes that were edited.
+    pub(in crate::policy) edits: Vec<FilePath>,
 }

@@ -34,7 +34,7 @@ fn before(memory: &Memory, effect: u32, target: u32) -> Before {
         identifier: None,
         adds_up: false,
     };
-    memory.before(&subject, &Known::default, 9)
+    memory.before(&subject, std::iter::empty(), &Known::default, 9)
 }
 
 fn by_path(number: u32) -> Known {
@@ -102,11 +102,22 @@ fn proving_again_does_not_make_unseen_what_was_seen() {
 }
 
 #[test]
-fn a_call_that_is_given_up_is_under_way_no_more() {
+fn a_write_that_is_under_way_may_be_the_same_until_its_note_is_read() {
     let mut memory = Memory::default();
-    memory.start(CallId(1), written(0, 0));
-    assert_eq!(before(&memory, 0, 0), Before::Unknown);
-    memory.stop(CallId(1));
-    memory.stop(CallId(2));
-    assert_eq!(before(&memory, 0, 0), Before::No);
+    let subject = |target: u32, identifier: bool| Subject {
+        effect: digest(0),
+        target: digest(target),
+        project: Project::default(),
+        identifier: identifier.then(|| Named { permalink: digest(9), words: None }),
+        adds_up: identifier,
+    };
+    let before = |memory: &Memory, one: &Subject, other: &Subject| {
+        memory.before(one, [(other, 16)].into_iter(), &|| by_path(0), 9)
+    };
+    assert_eq!(before(&memory, &subject(0, false), &subject(0, false)), Before::Unknown);
+    assert_eq!(before(&memory, &subject(0, false), &subject(1, false)), Before::No);
+    assert_eq!(before(&memory, &subject(0, true), &subject(1, true)), Before::Unknown, "whatever it reaches");
+    memory.enter(16);
+    memory.prove([digest(0)], Some(1));
+    assert_eq!(before(&memory, &subject(0, false), &subject(0, false)), Before::No);
 }
