@@ -55,6 +55,8 @@ const text = fc.oneof(
     'x'.repeat(70_000),
     `${'x'.repeat(65_534)}é`,
     '\ud83d\ude80'.repeat(20_000),
+    'x'.repeat(2048),
+    `${'x'.repeat(2046)}é`,
   ),
 )
 const flat = fc.oneof(
@@ -78,6 +80,8 @@ const call = fc.record({
       `${' '.repeat(500)}{"results":[]}`,
       '[{"type":"text","text":"{}"}]',
       `# Edited note (append)${'é'.repeat(20_000)}`,
+      `# Created note\nproject: main\nfile_path: ${'a'.repeat(3000)}.md\npermalink: main/${'a'.repeat(3000)}\nchecksum: 0a1b2c3d`,
+      `{"title":"A","permalink":"main/a","file_path":"a.md","content":"${'é'.repeat(3000)}"}`,
     ),
   ),
   isError: fc.boolean(),
@@ -226,6 +230,46 @@ describe('the hot functions', () => {
     expect(addon.argumentNames(one, tool, ['title'])).toBe(1)
     fillFrame(addon, [two, 1, tool, 0, 0, addon.PLACE_NO_AGENT, 0, 1])
     expect(() => addon.judgeFlat('a')).toThrow(/list of names/)
+  })
+
+  test('a text is read to its last character, however long and of which characters it is', () => {
+    const core = new Core(addon, { mode: 'enforce' })
+    const { id } = core.tool('mcp__basic-memory__write_note')
+    const control = core.tool('bmpp__classify').id
+    let calls = 0
+    /** Whether a second write of another text is taken for the first one again. */
+    const isSame = (first, second) => {
+      const session = core.openSession()
+      const place = [addon.PLACE_HOST_TURN, session, 1, 1]
+      calls += 3
+      core.judge(calls, control, ...place, undefined)
+      core.settle(session, calls, control, addon.FACT_REACHED | addon.FACT_DECLARED_SIMPLE, 1, undefined)
+      core.judge(calls + 1, id, ...place, { title: 'A', directory: 'd', content: first })
+      core.settle(session, calls + 1, id, addon.FACT_REACHED, 1, '# Created note\nfile_path: d/A.md\npermalink: d/a')
+      // The general way reads it: so both ways must have read the same.
+      const args = { title: 'A', directory: 'd', content: second }
+      const { code } = core.describe(addon.judge(core.handle, calls + 2, id, ...place, args))
+      addon.closeSession(core.handle, session)
+      return code === 'DUPLICATE_WRITE_SAME_TURN'
+    }
+    for (const [character, bytes] of [
+      ['x', 1],
+      ['é', 2],
+      ['中', 3],
+      ['\ufffd', 3],
+      ['\ud800', 3],
+      ['\ud83d\ude80', 4],
+    ]) {
+      for (const limit of [0, 2048, 6144, 32 * 1024, 96 * 1024]) {
+        for (let more = -6; more < 7; more += 1) {
+          const length = Math.floor(limit / bytes) + more
+          if (length < 0) continue
+          const text = character.repeat(length)
+          expect(isSame(text, text), `${length} of ${bytes} bytes`).toBe(true)
+          expect(isSame(`${text}a`, `${text}b`), `${length} of ${bytes} bytes, and one`).toBe(false)
+        }
+      }
+    }
   })
 
   test('no answer is taken for that of a later call', () => {
