@@ -462,7 +462,12 @@ impl Room {
         } else if !is_all && room.len() < limit * CHARACTER_MAX {
             utf8(env, value, room, limit * CHARACTER_MAX + 1)?;
         }
-        let text = std::str::from_utf8(room).map_or_else(|_| String::from_utf8_lossy(room), Cow::Borrowed);
+        // Of ASCII so many bytes are so many characters: no more of it need be looked at.
+        let read = match room.get(..limit) {
+            Some(head) if !may_be_json && head.is_ascii() => head,
+            _ => room.as_slice(),
+        };
+        let text = std::str::from_utf8(read).map_or_else(|_| String::from_utf8_lossy(read), Cow::Borrowed);
         if may_be_json {
             *answer = Answer::of_text(&text, limit);
         } else {
