@@ -3,7 +3,8 @@
  * object in their place. {@link plain} tells whether an object can still change or answer differently when asked twice, and
  * makes a copy that cannot.
  */
-import { types } from 'node:util'
+// Not from `node:util`: importing that as an ES module runs all of its getters, and so loads what a host may never need.
+import { isProxy } from 'node:util/types'
 
 /** Levels of a copy. What the host makes is not copied, so this bounds only what other plugins put in. */
 const DEPTH_MAX = 1000
@@ -38,7 +39,7 @@ export function isFixed(value) {
   const open = [value]
   const seen = new Set(open)
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (types.isProxy(next) || !Object.isFrozen(next) || !isPlain(next)) return false
+    if (isProxy(next) || !Object.isFrozen(next) || !isPlain(next)) return false
     for (const key of Reflect.ownKeys(next)) {
       const property = Reflect.getOwnPropertyDescriptor(next, key)
       if (typeof key === 'symbol' || property === undefined || !('value' in property)) return false
@@ -67,7 +68,7 @@ function copy(value, depth) {
     throw new TypeError('no plain data')
   }
   if (isFixed(value)) return value
-  if (depth >= DEPTH_MAX || types.isProxy(value) || !isPlain(value)) throw new TypeError('no plain data')
+  if (depth >= DEPTH_MAX || isProxy(value) || !isPlain(value)) throw new TypeError('no plain data')
   if (Array.isArray(value)) {
     const items = []
     // By position, since a list can bring an iterator of its own.

@@ -11,6 +11,15 @@ const ORDERS_PER_MS = 1024
 const ORDER_DIGITS = 11
 /** Characters of a text that somebody else chose: a session id, a call id. */
 const FOREIGN_MAX = 128
+/** What a call id is made of. */
+const WORD = /^[\w:.-]+$/
+/** What a session id is made of: no spaces, and nothing that cannot be seen. @type {RegExp | undefined} */
+let visible
+/** No literal: where one has classes of Unicode, the engine builds them each time that it reads the code around it. */
+function visibleText() {
+  visible ??= /^[^\p{C}\p{Z}]+$/u
+  return visible
+}
 
 /**
  * @typedef {object} Text one record as it is stored
@@ -50,8 +59,8 @@ export function storable(record, load, order, stamp) {
   const { kind, seq, time, ...more } = record
   /** @type {Record<string, any>} */
   const all = { bmpp: SCHEMA, kind, load, seq, order, time, ...more, ...stamp }
-  if (record.session !== undefined) all.session = foreign(record.session, /^[^\p{C}\p{Z}]+$/u)
-  if (record.call !== undefined) all.call = foreign(record.call, /^[\w:.-]+$/)
+  if (record.session !== undefined) all.session = foreign(record.session, visibleText())
+  if (record.call !== undefined) all.call = foreign(record.call, WORD)
   return {
     json: JSON.stringify(told(all)),
     order,

@@ -52,7 +52,8 @@ const MANIFEST_LIMIT = 1 << 20
 /**
  * @typedef {object} Files the file system as far as it is needed; each may throw
  * @property {(path: string) => string} realpath
- * @property {(path: string) => { isFile(): boolean, isDirectory(): boolean, size: number }} stat
+ * @property {(path: string) => { isFile(): boolean, isDirectory(): boolean, size: number } | undefined} stat undefined where
+ *   nothing is there, which may be thrown too
  * @property {(path: string) => string} read
  */
 
@@ -74,7 +75,8 @@ const MANIFEST_LIMIT = 1 << 20
 /** @type {Files} */
 const diskFiles = {
   realpath: path => realpathSync(path),
-  stat: path => statSync(path),
+  // Making an error takes longer than the rest of the look.
+  stat: path => statSync(path, { throwIfNoEntry: false }),
   read: path => readFileSync(path, 'utf8'),
 }
 
@@ -158,8 +160,8 @@ function findEntry(host, files) {
       const stat = files.stat(file)
       // Some single-file executables give themselves as argv[1]; what lies beside such a file is not what runs in it.
       if (file === executable) why = 'the process is a single-file executable that names no entry point'
-      else if (stat.isDirectory()) return { folder: file, path: file }
-      else if (stat.isFile()) return { folder: dirname(file), path: file }
+      else if (stat?.isDirectory()) return { folder: file, path: file }
+      else if (stat?.isFile()) return { folder: dirname(file), path: file }
       else why = `the running entry point ${quote(path)} is no file`
     } catch (error) {
       why = `the running entry point ${quote(path)} cannot be found (${describe(error)})`
@@ -184,6 +186,8 @@ function toAbsolute(path, host) {
  * @param {Files} files
  */
 function runnable(path, host, files) {
+  // What is a file is what runs, whatever else lies beside it.
+  if (attempt(() => files.stat(path)?.isFile()) === true) return files.realpath(path)
   const resolve = host.resolve ?? createRequire(import.meta.url).resolve
   return files.realpath(attempt(() => resolve(path)) ?? path)
 }
@@ -266,6 +270,7 @@ function readManifest(path, files) {
   let text
   try {
     const stat = files.stat(path)
+    if (stat === undefined) return nothing
     // Reading a pipe or a device would hang the boot.
     if (!stat.isFile()) return broken('is no file')
     if (stat.size > MANIFEST_LIMIT) return broken('is too large to be one')

@@ -52,13 +52,14 @@ export function loadAddon(options = {}) {
   const root = options.root ?? fileURLToPath(new URL('..', import.meta.url))
   const platform = options.platform ?? process.platform
   const arch = options.arch ?? process.arch
-  const libc = platform === 'linux' ? (options.libc ?? detectLibc()) : { kind: null, version: null }
+  const isLinux = platform === 'linux'
+  const libcKind = isLinux ? (options.libc ?? { kind: programLibc() ?? detectLibc().kind }).kind : null
   const versions = options.versions ?? process.versions
   const override = (options.env ?? process.env)[OVERRIDE]
   const { require, version } = ownPackage(root)
   const load = options.load ?? require
 
-  const triples = platformTriples(platform, arch, libc.kind)
+  const triples = platformTriples(platform, arch, libcKind)
   const candidates = override
     ? [overrideCandidate(override)]
     : [
@@ -84,9 +85,10 @@ export function loadAddon(options = {}) {
     }
   }
 
+  const libc = isLinux ? (options.libc ?? detectLibc()) : { kind: null, version: null }
   const system = [
     `${platform} ${arch}`,
-    ...(platform === 'linux' ? [libcName(libc)] : []),
+    ...(isLinux ? [libcName(libc)] : []),
     `Node ${versions.node}`,
     `ABI ${versions.modules}`,
     `N-API ${versions.napi}`,
@@ -216,6 +218,39 @@ export function platformTriples(platform, arch, libc) {
   if (platform === 'win32') return [`win32-${arch}-msvc`]
   if (platform === 'android' && arch === 'arm') return ['android-arm-eabi']
   return [`${platform}-${arch}`]
+}
+
+/** Of an ELF program, the part that names its dynamic loader; this many bytes from its start hold that name. */
+const PT_INTERP = 3
+const PROGRAM_START = 4096
+
+/**
+ * Which C library a Linux program was linked with, by the dynamic loader that it names. Takes a fraction of the time of Node's
+ * own report, so it is asked first.
+ * @param {string} [path] the running Node
+ * @returns {'gnu' | 'musl' | null} null where it cannot be told, as of a program without a loader
+ */
+export function programLibc(path = process.execPath) {
+  return (
+    attempt(() => {
+      const bytes = firstBytes(path, PROGRAM_START)
+      // The 64-bit little-endian ELF format; no other is promised.
+      if (bytes.readUInt32BE(0) !== 0x7f454c46 || bytes[4] !== 2 || bytes[5] !== 1) return null
+      // Offsets and lengths have 64 bits, of which the upper half says nothing within these bytes.
+      const at = bytes.readUInt32LE(32)
+      const size = bytes.readUInt16LE(54)
+      for (let index = 0; index < bytes.readUInt16LE(56); index += 1) {
+        const header = at + index * size
+        if (bytes.readUInt32LE(header) !== PT_INTERP) continue
+        const offset = bytes.readUInt32LE(header + 8)
+        const named = bytes.toString('latin1', offset, offset + bytes.readUInt32LE(header + 32))
+        const loader = named.slice(named.lastIndexOf('/') + 1)
+        if (loader.startsWith('ld-musl-')) return 'musl'
+        return loader.startsWith('ld-linux') || loader.startsWith('ld64.so.') ? 'gnu' : null
+      }
+      return null
+    }) ?? null
+  )
 }
 
 /**

@@ -14,6 +14,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { platformTriples } from '../js/native.js'
 import { buildAddon } from './build.mjs'
+import { bundleEntry } from './lib/bundle.mjs'
 import { compareVersions, GLIBC_FLOOR, glibcOf } from './lib/elf.mjs'
 import { entry, run } from './lib/proc.mjs'
 import { inRoot, linksOld, root } from './lib/project.mjs'
@@ -67,6 +68,7 @@ export async function packFolder(folder, to) {
     for (const { path } of (await npmPack(folder, '--dry-run')).files) {
       if (!TRANSLATION.test(path)) cpSync(join(folder, path), join(stage, path))
     }
+    await bundleEntry(stage)
     return await packStaged(stage, to)
   } finally {
     rmSync(stage, { recursive: true, force: true })

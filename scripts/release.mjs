@@ -10,6 +10,7 @@ import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { platformOf } from './lib/binary.mjs'
+import { bundleEntry } from './lib/bundle.mjs'
 import { compareVersions, GLIBC_FLOOR, glibcOf } from './lib/elf.mjs'
 import { entry, run } from './lib/proc.mjs'
 import { commandOf, inRoot, projectNode } from './lib/project.mjs'
@@ -96,6 +97,7 @@ export async function releasePackages({ addons, out, repository }) {
     for (const path of ['js', 'types', 'cordis.patch.yml', 'README.md', ...NOTICES]) {
       cpSync(inRoot(path), join(main, path), { recursive: true })
     }
+    await bundleEntry(main)
     writeManifest(main, manifest)
     files.push(await packStaged(main, resolve(out)))
     return files

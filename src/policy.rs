@@ -20,7 +20,7 @@ mod target;
 mod turn;
 
 pub use digest::DigestKey;
-pub(crate) use digest::Digester;
+pub(crate) use digest::{Digester, EffectKeys};
 pub use replay::ReadCall;
 pub use target::Named;
 pub use turn::{Classification, MAX_OPEN, Recall, Task};
@@ -226,7 +226,7 @@ pub struct Options {
     overwrite_default: bool,
     /// The permission to look at note content. Only a configuration gives it.
     inspect_content: Option<InspectContent>,
-    key: DigestKey,
+    keys: EffectKeys,
 }
 
 impl Options {
@@ -246,8 +246,12 @@ impl Options {
             test_fixture_folders: AllowedFolders::new(config.test_fixture_allowed_prefixes.iter().map(String::as_str)),
             overwrite_default: config.overwrite_default,
             inspect_content: InspectContent::granted(config.inspect_content),
-            key,
+            keys: EffectKeys::of(key),
         }
+    }
+
+    const fn key(&self) -> &DigestKey {
+        &self.keys.key
     }
 }
 
@@ -459,7 +463,7 @@ impl Policy {
         let (settled, renamed) = settle::settle(options, turn, connection, followed, arrival);
         if let Some(renamed) = renamed {
             let (notes, _) = turn.notes(server);
-            notes.listen(&options.key, &connection.news);
+            notes.listen(options.key(), &connection.news);
             renamed.spread(&mut connection.news);
             // What it did itself it knows.
             notes.told(&connection.news);

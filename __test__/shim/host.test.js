@@ -49,6 +49,8 @@ describe('the manifest of the running entry point', () => {
     'lib/node_modules/@deepseek-ai/dsh/package.json': manifest(DSH, '0.1.5-rc.2'),
     'lib/node_modules/@deepseek-ai/dsh/lib/bin.js': '',
     'bin/dsh': link('../lib/node_modules/@deepseek-ai/dsh/lib/bin.js'),
+    // Beside it, what Node runs only where there is no file of the very name.
+    'bin/dsh.js': '',
     'home/bin/first': link('second'),
     'home/bin/second': link('../../bin/dsh'),
     'opt/current': link('../lib/node_modules/@deepseek-ai'),

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { detectLibc, loadAddon, platformTriples } from '../../js/native.js'
+import { detectLibc, loadAddon, platformTriples, programLibc } from '../../js/native.js'
 
 const VERSION = '0.1.0'
 const nativeUrl = new URL('../../js/native.js', import.meta.url).href
@@ -152,6 +152,60 @@ describe('which libc runs', () => {
     // With the network in it, the report asks a name server for every open connection.
     expect(excluded).toEqual([true])
     expect(report.excludeNetwork).toBe(before)
+    asked.mockRestore()
+  })
+
+  /** A program that names a dynamic loader: one part of no interest, then the one that does. */
+  function program(/** @type {string} */ loader, { bits = 2, order = 1, at = 64, count = 2 } = {}) {
+    const file = Buffer.alloc(512)
+    elf(0x3e, { bits, order }).copy(file)
+    file.writeBigUInt64LE(BigInt(at), 32)
+    file.writeUInt16LE(56, 54)
+    file.writeUInt16LE(count, 56)
+    file.writeUInt32LE(6, 64)
+    file.writeUInt32LE(3, 120)
+    file.writeBigUInt64LE(200n, 128)
+    file.writeBigUInt64LE(BigInt(loader.length + 1), 152)
+    file.write(loader, 200)
+    return file
+  }
+
+  test.each([
+    ['glibc on x64', program('/lib64/ld-linux-x86-64.so.2'), 'gnu'],
+    ['glibc on arm64', program('/lib/ld-linux-aarch64.so.1'), 'gnu'],
+    ['glibc on ppc64 and s390x', program('/lib64/ld64.so.2'), 'gnu'],
+    ['glibc in a store', program('/nix/store/abc-glibc-2.40/lib/ld-linux-x86-64.so.2'), 'gnu'],
+    ['musl', program('/lib/ld-musl-x86_64.so.1'), 'musl'],
+    ['musl in a folder of another name', program('/opt/ld-linux/ld-musl-aarch64.so.1'), 'musl'],
+    ['a loader that nobody knows', program('/system/bin/linker64'), null],
+    ['a program without a loader', program('/lib/ld-musl-x86_64.so.1', { count: 1 }), null],
+    ['32 bits', program('/lib/ld-linux.so.2', { bits: 1 }), null],
+    ['the other order of bytes', program('/lib/ld64.so.1', { order: 2 }), null],
+    ['parts that lie beyond its start', program('/lib/ld-musl-x86_64.so.1', { at: 1 << 20 }), null],
+    ['a file that is cut off', program('/lib/ld-musl-x86_64.so.1').subarray(0, 100), null],
+    ['an empty file', Buffer.alloc(0), null],
+    ['no program', Buffer.from(`#!/bin/sh\n${'#'.repeat(200)}`), null],
+  ])('a program tells by its loader: %s', (_, bytes, kind) => {
+    const root = packageFolder({ node: bytes })
+    expect(programLibc(join(root, 'node'))).toBe(kind)
+  })
+
+  test('a program that is not there tells nothing', () => {
+    expect(programLibc(join(packageFolder(), 'node'))).toBeNull()
+  })
+
+  test.skipIf(process.platform !== 'linux')('of what runs, the program and the report say the same', () => {
+    expect([null, detectLibc().kind]).toContain(programLibc())
+  })
+
+  test.skipIf(programLibc() === null)('the report is asked only for the words of an error', () => {
+    const asked = vi.spyOn(/** @type {any} */ (process.report), 'getReport')
+    const options = { ...linux, platform: 'linux', arch: process.arch, libc: undefined }
+    const [triple] = platformTriples('linux', process.arch, programLibc())
+    loadAddon({ ...options, root: packageFolder({ [`dsh-bmpp.${triple}.node`]: '' }), load: loads })
+    expect(asked).not.toHaveBeenCalled()
+    expect(() => loadAddon({ ...options, root: packageFolder(), load: loads })).toThrow(/ (glibc \d|musl libc)/)
+    expect(asked).toHaveBeenCalledOnce()
     asked.mockRestore()
   })
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::{Argument, Family, LaxBool, Role, doubled, lax_bool};
 use crate::note::python::strip;
 use crate::note::text::{CodePoint, Text};
-use crate::policy::Digester;
+use crate::policy::{Digester, EffectKeys};
 
 /// A JSON value, without loss.
 #[derive(Clone, PartialEq)]
@@ -58,8 +58,11 @@ impl Sealed {
     }
 
     /// Puts the content into a one-way digest.
-    pub(crate) fn digest(&self, into: &mut Digester) {
-        into.json(&self.0);
+    pub(crate) fn digest(&self, keys: &EffectKeys, into: &mut Digester) {
+        match &self.0 {
+            Json::Text(text) => into.long_text(keys, text),
+            other => into.json(other),
+        }
     }
 
     /// Whether it is this, as far as a default can be.

@@ -21,6 +21,64 @@ impl std::fmt::Debug for DigestKey {
     }
 }
 
+/// Bytes of a long text that become two words.
+const BLOCK: usize = 1024;
+/// Two words, of which one product is made.
+const PAIR: usize = 2 * size_of::<u64>();
+
+/// The keys of an effect's digest: that of all digests, and one number for each word of a block, drawn from it.
+///
+/// A long text is taken in by blocks: each is shortened to the sum of the products of its words, a number added to each
+/// (the NH of UMAC, RFC 4418 section 5.2.2, in words of 64 bits). Two texts of one length shorten alike by a chance of 2⁻⁶⁴
+/// for who does not know the numbers; what is short enters the digest as every value does, and so stays one-way.
+pub(crate) struct EffectKeys {
+    pub(crate) key: DigestKey,
+    words: Box<[[u64; 2]; BLOCK / PAIR]>,
+}
+
+impl Clone for EffectKeys {
+    fn clone(&self) -> EffectKeys {
+        EffectKeys { key: self.key, words: self.words.clone() }
+    }
+}
+
+impl std::fmt::Debug for EffectKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EffectKeys")
+    }
+}
+
+impl EffectKeys {
+    pub(crate) fn of(key: DigestKey) -> EffectKeys {
+        let words = std::array::from_fn(|pair| {
+            let mut digester = Digester::new(&key);
+            digester.headed(b'w', pair);
+            let Digest(words) = digester.finish();
+            words
+        });
+        EffectKeys { key, words: Box::new(words) }
+    }
+
+    /// A block in two words. What a short one lacks is zeros; how long a text is enters the digest before.
+    fn shortened(&self, block: &[u8]) -> u128 {
+        let product = |pair: &[u8; PAIR], [one, two]: &[u64; 2]| {
+            let both = u128::from_le_bytes(*pair);
+            #[allow(clippy::cast_possible_truncation, reason = "each half in turn")]
+            let (first, second) = (both as u64, (both >> 64) as u64);
+            u128::from(first.wrapping_add(*one)) * u128::from(second.wrapping_add(*two))
+        };
+        let (pairs, rest) = block.as_chunks::<PAIR>();
+        let whole = pairs.iter().zip(self.words.iter());
+        let mut sum = whole.fold(0u128, |sum, (pair, words)| sum.wrapping_add(product(pair, words)));
+        if let (false, Some(words)) = (rest.is_empty(), self.words.get(pairs.len())) {
+            let mut last = [0; PAIR];
+            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            sum = sum.wrapping_add(product(&last, words));
+        }
+        sum
+    }
+}
+
 /// A digest: equal for equal meanings, and for nothing else that one could find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Digest([u64; 2]);
@@ -108,6 +166,18 @@ impl Digester {
         self.write(text.as_bytes());
     }
 
+    /// A text that may be long.
+    pub(crate) fn long_text(&mut self, keys: &EffectKeys, text: &Text<'_>) {
+        let bytes = text.as_bytes();
+        if bytes.len() <= GATHERED {
+            return self.text(text);
+        }
+        self.headed(b'T', bytes.len());
+        for block in bytes.chunks(BLOCK) {
+            self.write(&keys.shortened(block).to_le_bytes());
+        }
+    }
+
     fn number(&mut self, number: f64) {
         self.tag(b'#');
         // `-0` and `0` are one number.
@@ -154,8 +224,8 @@ impl Digester {
 /// server reads it. A parameter that is omitted, or given as what its omission means, is not there: the two are the same
 /// write. How the answer looks and what must hold before (a checksum, a count) do not matter, nor does what an operation makes
 /// no use of; `skip` names the parameters that say which note it is.
-pub(crate) fn of_effect(key: &DigestKey, tool: &str, given: &Given, skip: &[&str]) -> Digest {
-    let mut digester = Digester::new(key);
+pub(crate) fn of_effect(keys: &EffectKeys, tool: &str, given: &Given, skip: &[&str]) -> Digest {
+    let mut digester = Digester::new(&keys.key);
     digester.bytes(tool.as_bytes());
     let families = crate::argument::tool(tool).map_or(&[][..], |tool| tool.families);
     let unused = if tool == "edit_note" { unused(given) } else { &[] };
@@ -170,7 +240,7 @@ pub(crate) fn of_effect(key: &DigestKey, tool: &str, given: &Given, skip: &[&str
         let Some(family) = entry.family.filter(|family| counts(family)) else { continue };
         let Some(at) = families.iter().position(|of| std::ptr::eq(of, family)) else { continue };
         // Of a parameter under two names the first counts; the server takes no such call.
-        if !means_omitted(key, family, entry.held) && known.iter().all(|(before, ..)| *before != at) {
+        if !means_omitted(keys, family, entry.held) && known.iter().all(|(before, ..)| *before != at) {
             known.push((at, family, entry.held));
         }
     }
@@ -180,7 +250,7 @@ pub(crate) fn of_effect(key: &DigestKey, tool: &str, given: &Given, skip: &[&str
         match held {
             Held::Open(value) => meaning(&mut digester, family, value),
             Held::Sealed(sealed) if family.name == "section" => sealed.digest_heading(&mut digester),
-            Held::Sealed(sealed) => sealed.digest(&mut digester),
+            Held::Sealed(sealed) => sealed.digest(keys, &mut digester),
         }
     }
     let mut unknown: Vec<_> = given.entries().filter(|entry| entry.family.is_none()).collect();
@@ -189,23 +259,23 @@ pub(crate) fn of_effect(key: &DigestKey, tool: &str, given: &Given, skip: &[&str
         digester.text(entry.name);
         match entry.held {
             Held::Open(value) => digester.json(value),
-            Held::Sealed(sealed) => sealed.digest(&mut digester),
+            Held::Sealed(sealed) => sealed.digest(keys, &mut digester),
         }
     }
     digester.finish()
 }
 
 /// Whether a value means what its omission means: whether the two would be taken in alike.
-fn means_omitted(key: &DigestKey, family: &Family, held: &Held) -> bool {
+fn means_omitted(keys: &EffectKeys, family: &Family, held: &Held) -> bool {
     match (family.omitted, held) {
         (_, Held::Open(Json::Null)) => true,
         (Omitted::Required | Omitted::Null, Held::Open(value)) => family.name == "metadata" && sets_no_fields(value),
         (Omitted::Required | Omitted::Null, Held::Sealed(sealed)) => sealed.is(&Json::Null),
         (Omitted::NullMeans(fixed) | Omitted::Means(fixed), _) => {
-            let (mut given, mut omitted) = (Digester::new(key), Digester::new(key));
+            let (mut given, mut omitted) = (Digester::new(&keys.key), Digester::new(&keys.key));
             match held {
                 Held::Open(value) => meaning(&mut given, family, value),
-                Held::Sealed(sealed) => sealed.digest(&mut given),
+                Held::Sealed(sealed) => sealed.digest(keys, &mut given),
             }
             match fixed {
                 Fixed::Bool(value) => omitted.bool(value),
@@ -277,4 +347,60 @@ fn parsed(value: &Json) -> Option<Json> {
     let Json::Text(text) = value else { return None };
     let parsed: Option<serde_json::Value> = text.as_str().and_then(|text| serde_json::from_str(text).ok());
     parsed.as_ref().map(Json::from_serde)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn long(keys: &EffectKeys, bytes: &[u8]) -> Digest {
+        let mut digester = Digester::new(&keys.key);
+        digester.long_text(keys, &Text::from_ascii(bytes.to_vec()).unwrap());
+        digester.finish()
+    }
+
+    #[test]
+    fn long_texts_differ_wherever_they_differ() {
+        let keys = EffectKeys::of(DigestKey([6; 16]));
+        let mut seen = HashSet::new();
+        let mut texts = 0;
+        let mut add = |bytes: &[u8]| {
+            texts += 1;
+            seen.insert(long(&keys, bytes));
+            assert_eq!(seen.len(), texts, "{} bytes", bytes.len());
+        };
+        // Also of nothing but what a short block is filled up with.
+        for length in (1..80).chain(BLOCK - 20..BLOCK + 20).chain(3 * BLOCK - 2..3 * BLOCK + 2) {
+            add(&vec![b'\0'; length]);
+            add(&vec![b'a'; length]);
+        }
+        for length in [65, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 9] {
+            for at in 0..length {
+                let mut bytes = vec![b'x'; length];
+                bytes[at] = b'y';
+                add(&bytes);
+            }
+        }
+        // Two blocks, or two pairs of words, in the other order.
+        let block = |byte: u8| vec![byte; BLOCK];
+        add(&[block(b'1'), block(b'2')].concat());
+        add(&[block(b'2'), block(b'1')].concat());
+        add(&[[b'3'; PAIR], [b'4'; PAIR], [b'3'; PAIR], [b'4'; PAIR], [b'5'; PAIR]].concat());
+        add(&[[b'4'; PAIR], [b'3'; PAIR], [b'3'; PAIR], [b'4'; PAIR], [b'5'; PAIR]].concat());
+    }
+
+    #[test]
+    fn a_long_text_is_digested_under_the_key() {
+        let text = [b'z'; 200];
+        let of = |key: u8| long(&EffectKeys::of(DigestKey([key; 16])), &text);
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+        let keys = EffectKeys::of(DigestKey([1; 16]));
+        let distinct: HashSet<u64> = keys.words.iter().flatten().copied().collect();
+        assert_eq!(distinct.len(), BLOCK / size_of::<u64>(), "each word has a number of its own");
+        // By themselves the numbers decide too: the key of all other digests alone would not hide what is summed.
+        let other = EffectKeys { key: keys.key, ..EffectKeys::of(DigestKey([2; 16])) };
+        assert_ne!(long(&keys, &text), long(&other, &text));
+    }
 }

@@ -60,7 +60,7 @@ pub(super) fn decide(options: &Options, state: State<'_>, tool: Tool, arguments:
     };
     let overwrites = guards::overwrites(options, given);
     let reading = reading_of(tool, overwrites);
-    let request = WriteRequest::of(&options.key, tool, given, overwrites);
+    let request = WriteRequest::of(&options.keys, tool, given, overwrites);
     let State { classification, recall, step, notes, open, connection } = state;
     let creates = reading == Reading::Creates;
     let order = Order { options, class: tool.class, classification, recall, creates };
@@ -71,9 +71,9 @@ pub(super) fn decide(options: &Options, state: State<'_>, tool: Tool, arguments:
             let effect = request.subject.effect;
             let is_new = matches!(tool.known, None | Some(Known::WriteNote)) && !overwrites;
             let memory = if is_new && open.writes(tool.server, effect).next().is_none() {
-                notes.known_to_new(&options.key, &connection.news, &effect)
+                notes.known_to_new(options.key(), &connection.news, &effect)
             } else {
-                notes.known(&options.key, &connection.news)
+                notes.known(options.key(), &connection.news)
             };
             let facts = Facts { memory, open, connection, step, tool, given, request: &request };
             guards::integrity(options, &facts, findings);

@@ -87,7 +87,7 @@ pub(super) struct Facts<'a> {
 /// The guards of step 6, in the order of the table.
 pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Findings) {
     let Facts { memory, open, connection, step, tool, given, request } = *facts;
-    let keys = Keys { key: &options.key, current: Some(connection.current) };
+    let keys = Keys { key: options.key(), current: Some(connection.current) };
     if options.overwrite_requires_read != Level::Off && replaces_unread(facts, &keys) {
         findings.add(
             options.overwrite_requires_read,

@@ -1,6 +1,6 @@
 //! What a call asks for, read from its arguments once, when it is judged.
 
-use super::digest::{self, DigestKey, Digester};
+use super::digest::{self, DigestKey, Digester, EffectKeys};
 use super::memory::{Named, Subject};
 use super::names::{Words, may_be_id};
 use super::target::{Keys, ProjectArguments, Target};
@@ -46,7 +46,8 @@ impl ReadRequest {
 const TARGET: &[&str] = &["title", "directory", "identifier", "project", "project_id", "workspace", "overwrite"];
 
 impl WriteRequest {
-    pub(super) fn of(key: &DigestKey, tool: Tool, given: &Given, overwrites: bool) -> WriteRequest {
+    pub(super) fn of(keys: &EffectKeys, tool: Tool, given: &Given, overwrites: bool) -> WriteRequest {
+        let key = &keys.key;
         let raw = tool.known.map_or("", Known::raw);
         let target = Target::of(tool.known, given);
         let mut digester = Digester::new(key);
@@ -60,7 +61,7 @@ impl WriteRequest {
         WriteRequest {
             known: tool.known,
             subject: Subject {
-                effect: digest::of_effect(key, raw, given, skip),
+                effect: digest::of_effect(keys, raw, given, skip),
                 target: digester.finish(),
                 project: projects.compared(key),
                 identifier: match &target {

@@ -47,7 +47,7 @@ pub(super) fn settle(
         connection.switched = true;
     }
     let place = Place {
-        keys: Keys { key: &options.key, current: undisturbed.then_some(connection.current) },
+        keys: Keys { key: options.key(), current: undisturbed.then_some(connection.current) },
         was_switched,
         step: arrival.step,
     };
