@@ -7,14 +7,25 @@ export type OnProgress = (done: number, total: number) => void
 export type OnLines = (lines: string) => boolean
 
 /**
- * `judge`, of arguments whose values are texts, numbers, booleans and null, in the order of the names that `argumentNames` has
- * given this number. Returns the verdict's word, and above its 32 bits: the facts of `judgedFacts` in two bits, and one that
- * says that a secret was found.
+ * The numbers of a call of `judgeFlat` or `settleText`, and of its answer: one list for each environment, which goes with it.
+ * Before a call it takes, from 0: the policy, the call, the tool, the session and the step; behind these for `judgeFlat` the
+ * place, the turn and the number of the names, for `settleText` the facts; and at 8 the number -1. There the answer stands
+ * afterwards; -1 is none. `null` in a runtime that cannot make such a list: there `judge` and `settle` must be called.
  */
-export declare function judgeFlat(policy: number, call: number, tool: number, place: number, session: number, turn: number, step: number, names: number, ...values: Array<string | number | boolean | null>): number
+export declare function frame(): Float64Array | null
 
-/** `settle`, with a value that is nothing but a text: the answer's only text, or what was said of an error. */
-export declare function settleText(policy: number, session: number, call: number, tool: number, facts: number, step: number, text?: string): number
+/**
+ * `judge`, of arguments whose values are texts, numbers, booleans and null, in the order of the names that `argumentNames` has
+ * given the frame's number. Answers with the verdict's word, and above its 32 bits: the facts of `judgedFacts` in two bits, and
+ * one that says that a secret was found.
+ */
+export declare function judgeFlat(...values: Array<string | number | boolean | null>): void
+
+/**
+ * `settle`, with a value that is nothing but a text: the answer's only text, or what was said of an error. Answers with the
+ * settlement's word.
+ */
+export declare function settleText(text?: string): void
 
 /** Version of the crate this addon was built from; equal to the package's. */
 export declare function addonVersion(): string

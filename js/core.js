@@ -38,21 +38,41 @@ const [FLAT_MAX, NAME_MAX] = [12, 64]
  * @typedef {{ id: number, class: string, writes: boolean }} Tool a governed tool; `class` is a word of the core's vocabulary
  */
 
-/** An answer of the core that must be a number: what is none must not look like arguments that were not handed over. @param {unknown} answer */
-function answered(answer) {
-  if (typeof answer !== 'number') throw new TypeError('the core returned no number')
-  return answer
-}
+/** Places of a call's numbers in the addon's frame: of every call, of a judging, of a settlement; and of the answer. */
+const [POLICY, CALL, TOOL, SESSION, STEP] = [0, 1, 2, 3, 4]
+const [PLACE, TURN, NAMES] = [5, 6, 7]
+const FACTS = 5
+const ANSWER = 8
+/** What stands in the answer's place before a call. */
+const NONE = -1
 
 /** What the core says besides the word stands above its 32 bits. */
 const ABOVE = 2 ** 32
+/** Of what is above: two bits of facts, and whether a secret was found. */
+const SECRET = 4
 
-/** @typedef {{ number: number | undefined, more: Map<string, NameList> }} NameList names of arguments, one after the other */
+/** @type {readonly unknown[]} */
+const NOTHING = []
+
+/** Names of arguments that calls of a tool have had lately are kept at hand: one list for each tool of a server, and room for more. */
+const RECENT = 64
+
+/**
+ * @typedef {{ number: number | undefined, more: Map<string, NameList> }} NameList names of arguments, one after the other
+ * @typedef {{ tool: number, keys: readonly string[], number: number }} Recent names that calls of a tool had last, and their number
+ */
+
+/** @param {readonly string[]} keys @param {readonly string[]} others */
+function isSame(keys, others) {
+  if (keys.length !== others.length) return false
+  for (let index = 0; index < keys.length; index += 1) if (keys[index] !== others[index]) return false
+  return true
+}
 
 /** Whether a value holds no others. @param {unknown} value */
 function isFlat(value) {
-  const kind = typeof value
-  return kind === 'string' || kind === 'boolean' || kind === 'number' || value === null
+  // Each kind by itself: so the runtime need not make the word for it.
+  return typeof value === 'string' || value === null || typeof value === 'number' || typeof value === 'boolean'
 }
 
 /**
@@ -65,19 +85,20 @@ export function textOf(value) {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null) return undefined
   const result = /** @type {{ structuredContent?: unknown, content?: unknown }} */ (value)
-  const structured = Object.hasOwn(result, 'structuredContent') ? result.structuredContent : undefined
-  if (structured !== undefined) {
+  const structured = result.structuredContent
+  if (structured !== undefined && Object.hasOwn(result, 'structuredContent')) {
     if (typeof structured !== 'object' || structured === null || Array.isArray(structured)) return undefined
     const keys = Object.keys(structured)
     if (keys.length !== 1 || keys[0] !== 'result') return undefined
     const { result: inner } = /** @type {{ result: unknown }} */ (structured)
     return typeof inner === 'string' ? inner : undefined
   }
-  const content = Object.hasOwn(result, 'content') ? result.content : undefined
-  if (!Array.isArray(content)) return undefined
+  const { content } = result
+  if (!Array.isArray(content) || !Object.hasOwn(result, 'content')) return undefined
   const block = content[0]
-  if (typeof block !== 'object' || block === null || !Object.hasOwn(block, 'text')) return undefined
-  return typeof block.text === 'string' ? block.text : undefined
+  if (typeof block !== 'object' || block === null) return undefined
+  const { text } = block
+  return typeof text === 'string' && Object.hasOwn(block, 'text') ? text : undefined
 }
 
 /** @param {readonly { name: string, text: string }[]} codes @param {string} code */
@@ -103,12 +124,20 @@ const constantsOf = addon => ({
 export class Core {
   /** @type {Map<string, Tool>} */
   #tools = new Map()
+  /** The name that was asked for last, and its tool. @type {string | undefined} */
+  #lastName
+  /** @type {any} */
+  #lastTool
   /** Lists of argument names that calls of a tool have had. @type {Map<number, NameList>} */
   #names = new Map()
   /** What the last judging said besides the word; undefined where it must be asked for. @type {number | undefined} */
   #above
   #judgeFlat
   #settleText
+  /** Numbers that go to the core and come back. @type {Float64Array | null} */
+  #frame
+  /** @type {(Recent | undefined)[]} */
+  #recent = Array(RECENT).fill(undefined)
   /** What becomes of a verdict, where nobody and where somebody can be asked. */
   #enforced = [new Map(), new Map()]
   /** @type {Map<number, Described>} */
@@ -134,6 +163,7 @@ export class Core {
     this.constants = constantsOf(addon)
     this.#judgeFlat = addon.judgeFlat
     this.#settleText = addon.settleText
+    this.#frame = addon.frame()
     this.handle = addon.createPolicy(config)
     this.info = addon.policyInfo(this.handle)
     this.controlTool = addon.controlTool()
@@ -190,6 +220,16 @@ export class Core {
    * @returns {Tool}
    */
   tool(name) {
+    // A name comes several times in a row.
+    if (name === this.#lastName) return this.#lastTool
+    const tool = this.#toolOf(name)
+    this.#lastName = name
+    this.#lastTool = tool
+    return tool
+  }
+
+  /** @param {string} name @returns {Tool} */
+  #toolOf(name) {
     let tool = this.#tools.get(name)
     if (tool === undefined) {
       const id = number(this.addon.toolId(this.handle, name))
@@ -248,33 +288,54 @@ export class Core {
    * @returns {number | undefined} the word, and what is above it
    */
   #flat(call, tool, where, session, turn, step, args) {
-    if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined
+    const frame = this.#frame
+    if (frame === null || typeof args !== 'object' || args === null || Array.isArray(args)) return undefined
     const keys = Object.keys(args)
-    if (keys.length > FLAT_MAX) return undefined
-    const list = this.#listOf(tool, keys)
-    if (list === undefined) return undefined
-    list.number ??= keys.length > 0 ? number(this.addon.argumentNames(this.handle, tool, keys)) : 0
-    if (list.number === 0) return undefined
+    const count = keys.length
+    const names = this.#numberOf(tool, keys)
+    if (names === 0) return undefined
     const values = /** @type {any} */ (args)
-    for (const key of keys) if (!isFlat(values[key])) return undefined
-    const { handle } = this
+    const a = values[/** @type {string} */ (keys[0])]
+    const b = count > 1 ? values[/** @type {string} */ (keys[1])] : null
+    const c = count > 2 ? values[/** @type {string} */ (keys[2])] : null
+    const d = count > 3 ? values[/** @type {string} */ (keys[3])] : null
+    if (!isFlat(a) || !isFlat(b) || !isFlat(c) || !isFlat(d)) return undefined
+    const more = count > 4 ? keys.slice(4).map(key => values[key]) : NOTHING
+    if (count > 4 && !more.every(isFlat)) return undefined
+    // From here to the answer nothing runs that is not ours: a getter among the arguments has had its say.
+    frame[POLICY] = this.handle
+    frame[CALL] = call
+    frame[TOOL] = tool
+    frame[SESSION] = session
+    frame[STEP] = step
+    frame[PLACE] = where
+    frame[TURN] = turn
+    frame[NAMES] = names
+    frame[ANSWER] = NONE
     const judge = this.#judgeFlat
-    const names = list.number
-    const [a, b, c, d] = [keys[0] ?? '', keys[1] ?? '', keys[2] ?? '', keys[3] ?? '']
-    switch (keys.length) {
-      case 1:
-        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a]))
-      case 2:
-        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a], values[b]))
-      case 3:
-        return answered(judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c]))
-      case 4:
-        return answered(
-          judge(handle, call, tool, where, session, turn, step, names, values[a], values[b], values[c], values[d]),
-        )
-      default:
-        return answered(judge(handle, call, tool, where, session, turn, step, names, ...keys.map(key => values[key])))
-    }
+    if (count === 1) judge(a)
+    else if (count === 2) judge(a, b)
+    else if (count === 3) judge(a, b, c)
+    else if (count === 4) judge(a, b, c, d)
+    else judge(a, b, c, d, ...more)
+    return frame[ANSWER]
+  }
+
+  /**
+   * The number of these names; 0 where they have none.
+   * @param {number} tool
+   * @param {string[]} keys
+   */
+  #numberOf(tool, keys) {
+    const at = (tool >>> 4) % RECENT
+    const recent = this.#recent[at]
+    if (recent !== undefined && recent.tool === tool && isSame(recent.keys, keys)) return recent.number
+    if (keys.length === 0 || keys.length > FLAT_MAX) return 0
+    const list = this.#listOf(tool, keys)
+    if (list === undefined) return 0
+    list.number ??= number(this.addon.argumentNames(this.handle, tool, keys))
+    this.#recent[at] = { tool, keys, number: list.number }
+    return list.number
   }
 
   /**
@@ -339,6 +400,8 @@ export class Core {
    * @param {number} word
    */
   secretClass(word) {
+    // The judging itself has said that it found none.
+    if (this.#above !== undefined && (this.#above & SECRET) === 0) return null
     try {
       if (!this.describe(word).findings.some(({ code }) => code === 'SECRET_PATTERN_DETECTED')) return null
       return this.addon.lastJudged(this.handle)?.secretClass ?? null
@@ -401,8 +464,20 @@ export class Core {
    * @returns {number} the settlement's word
    */
   settle(session, call, tool, facts, step, value) {
-    const text = textOf(value)
-    if (text !== undefined) return number(this.#settleText(this.handle, session, call, tool, facts, step, text))
+    const frame = this.#frame
+    const text = frame === null ? undefined : textOf(value)
+    if (frame !== null && text !== undefined) {
+      frame[POLICY] = this.handle
+      frame[CALL] = call
+      frame[TOOL] = tool
+      frame[SESSION] = session
+      frame[STEP] = step
+      frame[FACTS] = facts
+      frame[ANSWER] = NONE
+      const settle = this.#settleText
+      settle(text)
+      return number(frame[ANSWER])
+    }
     return number(this.addon.settle(this.handle, session, call, tool, facts, step, value))
   }
 

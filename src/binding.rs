@@ -38,7 +38,7 @@ use describe::{
     Compatibility, ConfigReading, ControlTool, Described, DescribedSettlement, Holdings, JudgedDetail, NoteIdentity,
     PathCheck, PolicyInfo, Vocabulary,
 };
-use state::{Fault, guarded, with};
+use state::{Fault, Instance, guarded, with};
 
 #[napi(module_exports)]
 pub fn init(exports: Object<'_>) -> Result<()> {
@@ -169,14 +169,13 @@ pub fn judge(
             Class::Control => Arguments::NotAnObject,
             _ => value::arguments(tool, args)?,
         };
-        let judged = judge_call(policy, call, tool, place, session, turn, step, &arguments)?;
-        Ok(judged.verdict.word())
+        with(policy, |p| Ok(judge_call(p, call, tool, place, session, turn, step, &arguments)?.verdict.word()))
     })
 }
 
 #[allow(clippy::too_many_arguments, reason = "as the two entries have them")]
 fn judge_call(
-    policy: u32,
+    policy: &mut Instance,
     call: u32,
     tool: Tool,
     place: u32,
@@ -195,13 +194,11 @@ fn judge_call(
         },
     };
     let control_hidden = place & PLACE_CONTROL_HIDDEN != 0;
-    with(policy, |p| {
-        let judged = state::trusting(p, session, |p| {
-            p.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden })
-        })?;
-        p.last = Some(judged);
-        Ok(judged)
-    })
+    let judged = state::trusting(policy, session, |p| {
+        p.policy.judge(Call { id: CallId(call), tool, arguments, position, control_hidden })
+    })?;
+    policy.last = Some(judged);
+    Ok(judged)
 }
 
 /// Keeps a list of argument names for `judgeFlat`, and returns its number; 0 where it is not kept, and `judge` must be called.
@@ -274,12 +271,14 @@ pub fn settle(
     guarded("settle", || {
         let tool = known(tool)?;
         let answer = if tool.class == Class::Control { Answer::Absent } else { value::answer(tool, value)? };
-        Ok(arrival(policy, session, call, facts, step, answer)?.word())
+        let arrival = arrival(facts, step, answer);
+        with(policy, |p| Ok(settle_call(p, session, call, &arrival)?.word()))
     })
 }
 
-fn arrival(policy: u32, session: u32, call: u32, facts: u32, step: u32, answer: Answer) -> Result<Settled> {
-    let arrival = Arrival {
+/// A result that arrived, as far as numbers tell of it.
+fn arrival(facts: u32, step: u32, answer: Answer) -> Arrival {
+    Arrival {
         reached: facts & FACT_REACHED != 0,
         is_error: facts & FACT_ERROR != 0,
         answer,
@@ -289,8 +288,11 @@ fn arrival(policy: u32, session: u32, call: u32, facts: u32, step: u32, answer: 
             _ => None,
         },
         step,
-    };
-    with(policy, |p| state::trusting(p, session, |p| p.policy.settle(SessionId(session), CallId(call), &arrival)))
+    }
+}
+
+fn settle_call(policy: &mut Instance, session: u32, call: u32, arrival: &Arrival) -> Result<Settled> {
+    state::trusting(policy, session, |p| p.policy.settle(SessionId(session), CallId(call), arrival))
 }
 
 /// What becomes of a call with this verdict: an index into the vocabulary's enforcements.

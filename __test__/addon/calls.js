@@ -8,7 +8,19 @@ import { search, write } from './addon.js'
 const nowhere = 'no/such/storages'
 
 /**
- * Arguments for each export, on a policy with an open session in which a call numbered 1 is a lookup that runs.
+ * Puts a call's numbers into the addon's frame: policy, call, tool, session, step, and what comes behind them.
+ * @param {any} addon
+ * @param {unknown[]} numbers
+ */
+export function fillFrame(addon, numbers) {
+  const frame = addon.frame()
+  frame.set(numbers)
+  frame[8] = -1
+}
+
+/**
+ * Arguments for each export, on a policy with an open session in which a call numbered 1 is a lookup that runs. What must stand in
+ * the frame stands there until the next time.
  * @param {any} addon
  */
 export function rightCalls(addon) {
@@ -18,6 +30,8 @@ export function rightCalls(addon) {
   const word = addon.judge(policy, 1, lookup, addon.PLACE_HOST_TURN, session, 1, 1, {})
   const names = addon.argumentNames(policy, tool, ['title', 'directory', 'content'])
   const args = { title: 'A', directory: 'd', content: 'c' }
+  // Right for both functions that take their numbers from there: the place of the one is the facts of the other.
+  fillFrame(addon, [policy, 3, tool, session, 1, addon.PLACE_HOST_TURN, 1, names])
   return {
     addonVersion: [],
     approvalReason: [write, tool, word, args],
@@ -39,9 +53,10 @@ export function rightCalls(addon) {
     enforcement: [policy, word, true],
     explainCode: ['ALLOW_SIMPLE'],
     explainedCodes: [],
+    frame: [],
     holdings: [policy],
     judge: [policy, 2, tool, addon.PLACE_HOST_TURN, session, 1, 1, args],
-    judgeFlat: [policy, 3, tool, addon.PLACE_HOST_TURN, session, 1, 1, names, 'A', 'd', 'c'],
+    judgeFlat: ['A', 'd', 'c'],
     judgedFacts: [policy],
     lastJudged: [policy],
     noteIdentity: ['A', 'notes', 'main'],
@@ -58,7 +73,7 @@ export function rightCalls(addon) {
       1,
       { content: [{ type: 'text', text: '# Search Results' }] },
     ],
-    settleText: [policy, session, 1, lookup, addon.FACT_REACHED, 1, '# Search Results'],
+    settleText: ['# Search Results'],
     targetHash: [policy, tool, args],
     toolClass: [tool],
     toolId: [policy, write],

@@ -8,12 +8,14 @@ import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { withTempDir } from '../support/temp-dir.js'
 import { addon, addonPath, hits, Stage, write } from './addon.js'
+import { words } from './children/frames.js'
 
 const file = fileURLToPath(new URL('children/conversations.js', import.meta.url))
+const frames = fileURLToPath(new URL('children/frames.js', import.meta.url))
 
 /** Starts a worker that does this, and gives back its messages and how it ended. @param {object} task */
-function start(task) {
-  const worker = new Worker(file, { workerData: task })
+function start(task, script = file) {
+  const worker = new Worker(script, { workerData: task })
   const messages = /** @type {any[]} */ ([])
   const ended = new Promise((resolve, reject) => {
     worker.on('message', message => messages.push(message))
@@ -69,6 +71,20 @@ test('workers that are terminated in the middle of their work leave the process 
     expect(own.judge({ tool: write, args: {} }).code).toBe('ALLOW_SIMPLE')
   }
   own.drop()
+})
+
+test('each thread has a frame of its own, and it goes with the thread', async () => {
+  const expected = words(50)
+  const ends = await Promise.all(Array.from({ length: 4 }, () => start({ calls: 50 }, frames).ended))
+  for (const { code, messages } of ends) expect({ code, messages }).toEqual({ code: 0, messages: [expected] })
+  for (let round = 0; round < 3; round++) {
+    const workers = Array.from({ length: 4 }, () => start({ calls: 50, endless: true }, frames))
+    await Promise.all(workers.map(({ first }) => first))
+    expect(words(50)).toEqual(expected)
+    await Promise.all(workers.map(({ worker }) => worker.terminate()))
+    for (const { ended } of workers) for (const message of (await ended).messages) expect(message).toEqual(expected)
+  }
+  expect(words(50)).toEqual(expected)
 })
 
 test('a worker may load it after every other user of it is gone', () => {
@@ -129,6 +145,7 @@ test('two copies of the file in one process do not meet', () =>
       return require(join(dir, name))
     })
     expect(copies[0]).not.toBe(copies[1])
+    expect(new Set([addon, ...copies].map(copy => copy.frame())).size).toBe(3)
     expect(sideBySide(copies[0], copies[1])).toEqual(independent)
     expect(sideBySide(addon, copies[0])).toEqual(independent)
   }))
@@ -142,6 +159,7 @@ test('one file loaded again, after the module cache was cleared', () => {
   delete require.cache[addonPath()]
   const second = require(addonPath())
   expect(second).not.toBe(first)
+  expect(second.frame()).not.toBe(first.frame())
   expect(sideBySide(first, second)).toEqual(independent)
   // The library is one, and so are its policies.
   expect(second.createPolicy({})).not.toBe(before.policy)

@@ -34,6 +34,8 @@ function check(value, type, place = type) {
     expect(type.split(' | '), place).toContain(typeof value)
   } else if (['string', 'number', 'boolean'].includes(type)) {
     expect(typeof value, place).toBe(type)
+  } else if (type === 'Float64Array') {
+    expect(value, place).toBeInstanceOf(Float64Array)
   } else {
     const keys = keysOf(type)
     expect(keys.size, `index.d.ts declares ${type}`).toBeGreaterThan(0)

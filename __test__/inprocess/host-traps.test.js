@@ -10,6 +10,14 @@ const WRITES = ['write_note', 'edit_note', 'move_note', 'delete_note', 'create_m
 const READS = ['search_notes', 'read_note', 'recent_activity', 'list_directory', 'build_context']
 const { codes } = loadAddon().vocabulary()
 
+/** An addon whose judging leaves this as its answer. @param {number} number */
+const answering = number => ({
+  judgeFlat() {
+    const frame = loadAddon().frame()
+    if (frame !== null) frame[8] = number
+  },
+})
+
 describe('broken JSON arrives as a string, which the bridge turns into {}: what is no plain object is denied', () => {
   const malformed = [
     ['broken JSON', '{"title": "T", '],
@@ -215,11 +223,13 @@ describe('a deny without a reason runs the tool and skips every guard', () => {
   test.each([
     ['no enforcement', { enforcement: () => 99 }],
     ['no number', { enforcement: () => undefined }],
-    ['a verdict that is no word', { judgeFlat: () => undefined }],
-    ['a verdict beyond all that the core says', { judgeFlat: () => 2 ** 35 }],
-    ['a verdict that is no whole number', { judgeFlat: () => 0.5 }],
-    ['a verdict below all words', { judgeFlat: () => -1 }],
-    ['a verdict that is no word of its own', { judgeFlat: () => 0xffffffff }],
+    ['no verdict', { judgeFlat: () => undefined }],
+    ['a verdict in another place', { judgeFlat: () => 1 }],
+    ['a verdict that is no number', answering(Number.NaN)],
+    ['a verdict beyond all that the core says', answering(2 ** 35)],
+    ['a verdict that is no whole number', answering(0.5)],
+    ['a verdict below all words', answering(-1)],
+    ['a verdict that is no word of its own', answering(0xffffffff)],
     ['a promise of a verdict', { judgeFlat: async () => 0 }],
   ])('a core that gives %s denies a write in enforce, and lets a read go on', async (_what, broken) => {
     const native = loadAddon()

@@ -24,8 +24,8 @@ class Recorded extends Stage {
     const facts = tool.writes ? core.judgedFacts() : null
     const secretClass = core.secretClass(word)
     const place = { track, turn: this.turn, counted: false, step: this.step, epoch: 0 }
-    const kept = { facts, secretClass, target: null, canAsk: false, approved: false }
-    const judged = { call: this.calls, name, tool, place, ...kept }
+    const [call, target, canAsk, approved] = [this.calls, null, false, false]
+    const judged = { call, name, tool, place, facts, secretClass, target, canAsk, approved }
     const verdict = core.describe(word)
     const record = decisionRecord
     recorder.keep(record(recorder, ROW, exec, name, tool, place, verdict, enforcement, 'pre-execute', 'judged', judged))

@@ -94,6 +94,16 @@ pub enum Held {
     Sealed(Sealed),
 }
 
+impl Held {
+    fn of(family: Option<&Family>, value: Json) -> Held {
+        if family.is_some_and(|family| family.role != Role::Content) {
+            Held::Open(value)
+        } else {
+            Held::Sealed(Sealed(value))
+        }
+    }
+}
+
 /// One argument.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
@@ -162,23 +172,53 @@ impl Given {
     #[must_use]
     pub fn of(tool: Option<&str>, object: Vec<(Text<'static>, Json)>) -> Given {
         let (names, values): (Vec<_>, Vec<_>) = object.into_iter().unzip();
-        let names = Rc::new(Names::of(tool, names));
-        let values = Given::sorted(&names, values);
-        Given { names, values }
+        let names = Names::of(tool, names);
+        let held = |(value, (family, _)): (Json, &(Option<&'static Family>, _))| Held::of(*family, value);
+        let values = values.into_iter().zip(&names.names).map(held).collect();
+        Given { names: Rc::new(names), values }
     }
 
-    /// Values under names that were looked up before; `None` where they are not as many.
+    /// Arguments under names that were looked up before, each of them null. `values` is what [`Given::into_room`] has left of
+    /// others under these names, or an empty list.
     #[must_use]
-    pub fn under(names: &Rc<Names>, values: Vec<Json>) -> Option<Given> {
-        (names.len() == values.len()).then(|| Given { names: Rc::clone(names), values: Given::sorted(names, values) })
+    pub fn under(names: &Rc<Names>, mut values: Vec<Held>) -> Given {
+        if values.len() != names.len() {
+            values.clear();
+            values.extend(names.names.iter().map(|(family, _)| Held::of(*family, Json::Null)));
+        }
+        Given { names: Rc::clone(names), values }
     }
 
-    fn sorted(names: &Names, values: Vec<Json>) -> Vec<Held> {
-        let open = |family: Option<&Family>| family.is_some_and(|family| family.role != Role::Content);
-        let held = |(value, (family, _)): (Json, &(Option<&'static Family>, Text<'static>))| {
-            if open(*family) { Held::Open(value) } else { Held::Sealed(Sealed(value)) }
-        };
-        values.into_iter().zip(&names.names).map(held).collect()
+    /// Sets the value at this place; without effect where there is none.
+    pub fn set(&mut self, index: usize, value: Json) {
+        if let (Some(held), Some((family, _))) = (self.values.get_mut(index), self.names.names.get(index)) {
+            *held = Held::of(*family, value);
+        }
+    }
+
+    /// Sets a text as the value at this place; without effect where there is none.
+    #[inline]
+    pub fn set_text(&mut self, index: usize, text: Text<'static>) {
+        // Where a text was the new one goes straight into its place: moving the value around it costs more than to read it.
+        match self.values.get_mut(index) {
+            Some(Held::Open(Json::Text(place)) | Held::Sealed(Sealed(Json::Text(place)))) => *place = text,
+            _ => self.set(index, Json::Text(text)),
+        }
+    }
+
+    /// What can be used for other arguments under these names. Nothing is left of the values: each text is empty, and what
+    /// held it is handed over, emptied.
+    pub fn into_room(mut self, mut take: impl FnMut(Vec<u8>)) -> Vec<Held> {
+        // From the last one, so that who takes from the end of what was kept begins with the first.
+        for held in self.values.iter_mut().rev() {
+            match held {
+                Held::Open(Json::Text(text)) | Held::Sealed(Sealed(Json::Text(text))) => {
+                    take(std::mem::take(text).into_room());
+                }
+                Held::Open(value) | Held::Sealed(Sealed(value)) => *value = Json::Null,
+            }
+        }
+        self.values
     }
 
     /// Whether one parameter is given under two names, which the server refuses.

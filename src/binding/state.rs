@@ -20,6 +20,8 @@ pub(super) struct Instance {
     pub(super) last: Option<Judged>,
     /// Names of arguments that calls have had.
     pub(super) names: super::hot::Lists,
+    /// What arguments and answers are read into.
+    pub(super) room: super::hot::Room,
     /// Key of the hashes of notes in records.
     pub(super) target_key: RandomState,
 }
@@ -72,8 +74,9 @@ pub(super) fn create(config: Config) -> Result<u32, Fault> {
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1))
         .map_err(|_| Fault::TooMany)?;
     let policy = Policy::new(Options::new(&config, process_key()));
-    let (namespace, names) = (config.namespace(), super::hot::Lists::default());
-    let instance = Instance { namespace, policy, config, last: None, names, target_key: RandomState::new() };
+    let namespace = config.namespace();
+    let (names, room, target_key) = (super::hot::Lists::default(), super::hot::Room::default(), RandomState::new());
+    let instance = Instance { namespace, policy, config, last: None, names, room, target_key };
     POLICIES.with_borrow_mut(|policies| policies.push((handle, instance)));
     Ok(handle)
 }

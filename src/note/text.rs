@@ -55,6 +55,17 @@ impl Text<'static> {
         if bytes.is_ascii() { Ok(Text { wtf8: Cow::Owned(bytes) }) } else { Err(bytes) }
     }
 
+    /// The room that the text's bytes took, emptied.
+    #[must_use]
+    pub fn into_room(self) -> Vec<u8> {
+        let mut room = match self.wtf8 {
+            Cow::Owned(bytes) => bytes,
+            Cow::Borrowed(_) => Vec::new(),
+        };
+        room.clear();
+        room
+    }
+
     /// Reads UTF-16 code units; surrogate pairs become one code point, lone surrogates stay what they are.
     #[must_use]
     pub fn from_utf16(units: &[u16]) -> Self {
