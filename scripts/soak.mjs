@@ -13,12 +13,15 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { median } from '../bench/lib/rounds.mjs'
 import { buildAddon } from './build.mjs'
 import { projectNode } from './lib/project.mjs'
 import { setup } from './setup.mjs'
 
-/** Memory after the last tenth may be this many times what it was after the second. */
+/** Memory in the last tenth may be this many times what it was in the second. */
 const GROWTH_MAX = 1.05
+/** Samples of memory in each tenth, of which the median counts: single ones differ by more than a leak would add. */
+const SAMPLES = 10
 /** A worker that makes no call for so long hangs. */
 const SILENCE_MS = 300_000
 
@@ -28,11 +31,21 @@ const number = (/** @type {string} */ name, /** @type {string} */ text) => {
   return value
 }
 
+/** @typedef {{ heap: number, rss: number }} Sample bytes, after garbage collection */
+
+/** NaN where there is none: an epoch of a short run can be longer than a tenth. @param {Sample[]} samples @returns {Sample} */
+const medians = samples => ({
+  heap: median(samples.map(({ heap }) => heap)),
+  rss: median(samples.map(({ rss }) => rss)),
+})
+
 /** @param {number} seed @param {number} calls @param {number} from */
 async function work(seed, calls, from) {
   const { soak } = await import('../__test__/soak/world.js')
   const collect = /** @type {{ gc?: () => void }} */ (globalThis).gc
-  const samples = /** @type {{ heap: number, rss: number }[]} */ ([])
+  /** Of each tenth. */
+  const samples = Array.from({ length: 10 }, () => /** @type {Sample[]} */ ([]))
+  let taken = 0
   const say = (/** @type {object} */ line) => process.stdout.write(`${JSON.stringify(line)}\n`)
   const seen = await soak({
     seed,
@@ -41,18 +54,20 @@ async function work(seed, calls, from) {
     onViolation: violation => say({ violation }),
     async onProgress(done) {
       say({ done })
-      if (done < ((samples.length + 1) * calls) / 10) return
+      if (done < ((taken + 1) * calls) / (10 * SAMPLES)) return
+      const part = Math.min(10 * SAMPLES, Math.floor((done * 10 * SAMPLES) / calls))
+      const tenth = Math.min(9, Math.floor((part - 1) / SAMPLES))
+      taken = part
       for (let time = 0; time < 3; time++) {
         await new Promise(resolve => setImmediate(resolve))
         collect?.()
       }
       const { heapUsed, external, rss } = process.memoryUsage()
-      const sample = { heap: heapUsed + external, rss }
-      samples.push(sample)
-      say({ done, sample, tenth: samples.length })
+      samples[tenth]?.push({ heap: heapUsed + external, rss })
+      if (part % SAMPLES === 0) say({ done, sample: medians(samples[tenth] ?? []), tenth: tenth + 1 })
     },
   })
-  say({ seen, samples })
+  say({ seen, samples: samples.map(medians) })
 }
 
 /**
@@ -145,15 +160,18 @@ async function main(first, calls, workers, from) {
   table('calls that a plugin meddled with, by kind', sum(seen.map(({ deeds }) => deeds)))
   table('decisions', sum(seen.map(({ codes }) => codes)))
   table('epochs by mode', sum(seen.map(({ modes }) => modes)))
-  print('\nmemory after garbage collection, after the second and the last tenth')
+  print('\nmemory after garbage collection, the median of the second and of the last tenth')
   let grew = false
   for (const [index, { samples }] of reports.entries()) {
     const [second, last] = [samples[1], samples.at(-1)]
     const growth = last.heap / second.heap
     grew ||= growth > GROWTH_MAX
-    print(
-      `  seed ${`${seeds[index]}`.padEnd(6)} heap and external ${megabytes(second.heap)} → ${megabytes(last.heap)}, × ${growth.toFixed(3)} (at most ${GROWTH_MAX}); resident ${megabytes(second.rss)} → ${megabytes(last.rss)}, × ${(last.rss / second.rss).toFixed(3)}`,
-    )
+    // What is no number has become null on its way here.
+    if (second.heap === null || last.heap === null) print(`  seed ${seeds[index]}: too few calls to say`)
+    else
+      print(
+        `  seed ${`${seeds[index]}`.padEnd(6)} heap and external ${megabytes(second.heap)} → ${megabytes(last.heap)}, × ${growth.toFixed(3)} (at most ${GROWTH_MAX}); resident ${megabytes(second.rss)} → ${megabytes(last.rss)}, × ${(last.rss / second.rss).toFixed(3)}`,
+      )
   }
   const violations = seen.flatMap(({ seed, violations }) =>
     violations.map((/** @type {string} */ text) => `seed ${seed}, ${text}`),
