@@ -188,12 +188,15 @@ pub fn check_path(argument: PathArgument, value: &Text<'_>) -> Option<Unsafe> {
 fn is_plain(argument: PathArgument, value: &Text<'_>) -> bool {
     match argument {
         // A device has a short name, with or without an ending.
-        PathArgument::Title => plain_title(value)
-            .is_some_and(|title| title.split('.').next().unwrap_or_default().trim_end_matches(' ').len() > DEVICE_MAX),
+        PathArgument::Title => plain_title(value).is_some_and(|title| {
+            let stem = title.as_bytes().split(|byte| *byte == b'.').next().unwrap_or_default();
+            stem.trim_ascii_end().len() > DEVICE_MAX
+        }),
         PathArgument::ProjectPath => false,
         _ => plain_directory(value).is_some_and(|path| {
             // Without a dot no other reserved name can be among the folders.
-            !path.split('/').any(|folder| folder.trim_end_matches(' ').eq_ignore_ascii_case("node_modules"))
+            let mut folders = path.as_bytes().split(|byte| *byte == b'/');
+            !folders.any(|folder| folder.trim_ascii_end().eq_ignore_ascii_case(b"node_modules"))
         }),
     }
 }

@@ -328,8 +328,9 @@ pub(super) struct FilePath {
 /// Whether a note's permalink is not the path's own but a numbered one, as the server makes them for a second note of one name.
 pub(super) fn has_numbered_permalink(told: &crate::evidence::Named<'_>) -> bool {
     let Some(permalink) = told.permalink else { return false };
-    let Some((_, number)) = permalink.rsplit_once('-') else { return false };
-    let numbered = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let digits = permalink.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let before = permalink.len().checked_sub(digits + 1).and_then(|at| permalink.as_bytes().get(at));
+    let numbered = digits > 0 && before == Some(&b'-');
     numbered && !told.file_path.is_some_and(|path| permalink::ends_with_own(permalink, path))
 }
 
