@@ -143,7 +143,11 @@ fn cannot_reach(given: &[CodePoint], note: &KnownNote<'_>) -> bool {
 fn skeleton(name: &str) -> String {
     let name = trim(name).trim_matches('/');
     let lower = name.to_ascii_lowercase();
-    let stem = lower.strip_suffix(".md").or_else(|| lower.strip_suffix(".markdown")).unwrap_or(&lower);
+    let mut stem = lower.as_str();
+    // A path without its ending can end like one.
+    while let Some(bare) = stem.strip_suffix(".md").or_else(|| stem.strip_suffix(".markdown")) {
+        stem = bare;
+    }
     let mut out = String::with_capacity(stem.len());
     for segment in stem.split('/') {
         let words: String = segment.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -234,6 +238,18 @@ mod tests {
                     let note = KnownNote { title: Some(title), ..NOTE };
                     assert_eq!(relation(&title.into(), &note), Relation::Unknown, "{title:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_without_its_ending_can_end_like_one() {
+        for path in ["a.markdown.md", "a.md.md", "n/.markdown.md", "n/a.md.markdown.md"] {
+            let note =
+                KnownNote { file_path: path, permalink: Some("main/x"), title: Some("x"), project: Some("main") };
+            let bare = path.strip_suffix(".md").unwrap();
+            for name in [path, bare] {
+                assert_eq!(relation(&name.into(), &note), Relation::Unknown, "{name} for {path}");
             }
         }
     }

@@ -129,7 +129,8 @@ pub fn inside(path: &str) {
     for segment in path.split(['/', '\\']) {
         let bare = segment.trim().trim_end_matches(['.', ' ']);
         assert!(!(segment.trim().starts_with("..") && bare.is_empty()) || segment.trim().len() < 2, "{path:?} goes up");
-        let lower = bare.to_ascii_lowercase();
+        // With a space in front it is another folder.
+        let lower = segment.trim_end_matches(['.', ' ']).to_ascii_lowercase();
         let reserved = [".git", ".ssh", ".aws", ".claude", ".vscode", ".cargo", "node_modules", ".dsh"];
         assert!(!reserved.contains(&lower.as_str()), "{path:?} is in a reserved folder");
     }
