@@ -15,22 +15,30 @@ pub(super) struct Seen {
     pub(super) step: Option<u32>,
 }
 
-/// The last time of an earlier step, and the last time: proving again does not make unseen what was seen.
+/// When something was proven: what the turn wrote itself the last time, and of what it read the last time of an earlier step and
+/// the last time. Proving again does not make unseen what was seen.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Times([Option<Seen>; 2]);
+pub(super) struct Times {
+    written: Order,
+    read: [Option<(Order, u32)>; 2],
+}
 
 impl Times {
-    pub(super) fn add(&mut self, seen: Seen) {
-        let [earlier, last] = &mut self.0;
-        if last.is_some_and(|last| last.step != seen.step) {
+    pub(super) fn add(&mut self, Seen { order, step }: Seen) {
+        let Some(step) = step else {
+            self.written = order;
+            return;
+        };
+        let [earlier, last] = &mut self.read;
+        if last.is_some_and(|(_, last)| last != step) {
             *earlier = *last;
         }
-        *last = Some(seen);
+        *last = Some((order, step));
     }
 
     /// Whether one of them came after `since` and was seen by a call of this step.
     pub(super) fn has(&self, since: Order, step: u32) -> bool {
-        self.0.iter().flatten().any(|seen| seen.order > since && seen.step.is_none_or(|seen| seen < step))
+        self.written > since || self.read.iter().flatten().any(|(order, seen)| *order > since && *seen < step)
     }
 }
 

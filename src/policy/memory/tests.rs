@@ -99,6 +99,10 @@ fn proving_again_does_not_make_unseen_what_was_seen() {
     assert!(!memory.knows(&by_path(0), since, 9));
     memory.prove([digest(0)], None);
     assert!(memory.knows(&by_path(0), since, 0), "what the model wrote it need not see");
+    for step in [7, 8, 9] {
+        memory.prove([digest(0)], Some(step));
+        assert!(memory.knows(&by_path(0), since, 0), "nor is that lost by reading it again");
+    }
 }
 
 #[test]
