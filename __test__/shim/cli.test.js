@@ -379,7 +379,8 @@ describe('prune', () => {
       expect((await said(['prune', '--keep', '100', '--storages', dir])).code).toBe(0)
       const found = JSON.parse((await said(['verify', '--json', '--storages', dir])).out)
       expect(found).toMatchObject({ contradictions: 0, gaps: 1, tally: { records: 101, broken: 0 } })
-      expect(found.gapsAt[0].why).toBe('unknown')
+      // The load's own record stays, and pruning explains what is missing behind it.
+      expect(found.gapsAt[0]).toMatchObject({ from: 2, why: 'beginning' })
     })
   })
 
@@ -418,6 +419,39 @@ describe('manners', () => {
       [2, '\r\u001b[K'],
       [1, 'done\n'],
     ])
+  })
+
+  test('a row that is wider than the terminal goes on below, and nothing of it is cut', () => {
+    const rows = [
+      [
+        '2026-11-30 12:38:26',
+        'session-f7c2a53c',
+        'write_note',
+        'CLASSIFICATION_REQUIRED',
+        'denied',
+        'words that go on',
+      ],
+      ['2026-11-30 12:38:30', 's', 'x', 'ALLOW_SIMPLE', '', ''],
+    ]
+    const cells = rows
+      .flat()
+      .flatMap((text, index) => (index % 6 === 5 ? text.split(' ') : [text]))
+      .filter(Boolean)
+    for (const width of [20, 40, 60, 80, 100]) {
+      const lines = new Terminal({ write() {}, width })
+        .table(rows, ['TIME', 'SESSION', 'TOOL', 'CODE', 'ENFORCEMENT', ''])
+        .split('\n')
+      const longest = Math.max(...cells.map(cell => cell.length)) + 6
+      for (const line of lines)
+        expect(line.length, `at ${width}: ${line}`).toBeLessThanOrEqual(Math.max(width, longest))
+      for (const cell of cells)
+        expect(
+          lines.some(line => line.includes(cell)),
+          `${cell} at ${width}`,
+        ).toBe(true)
+    }
+    const wide = new Terminal({ write() {}, width: 200 }).table(rows).split('\n')
+    expect(wide).toHaveLength(rows.length + 1)
   })
 
   test('NO_COLOR and a pipe leave colour out; text that would move the cursor is shown', () => {

@@ -8,6 +8,9 @@ import { writeSync } from 'node:fs'
 const BAR_AFTER = 1000
 const BAR_WIDTH = 24
 
+/** Before what goes on in the next line of a row. */
+const FOLDED = '      '
+
 const COLOURS = { red: 31, green: 32, yellow: 33, blue: 34, dim: 2, bold: 1 }
 
 /** What a text from outside may hold that would move the cursor, break the line or reorder what is read. */
@@ -101,7 +104,8 @@ export class Terminal {
   }
 
   /**
-   * Rows in columns. The last column is not filled up; with a known width, every line is cut to it.
+   * Rows in columns. The last column is not filled up. Nothing is cut: with a known width, what has no room goes on in the next
+   * line, set in.
    * @param {Array<Array<string | { text: string, colour?: keyof typeof COLOURS }>>} rows
    * @param {string[]} [head]
    */
@@ -116,16 +120,22 @@ export class Terminal {
     }
     return cells
       .map(row => {
-        let left = this.#width > 0 ? this.#width : Number.POSITIVE_INFINITY
-        const line = row.map(({ text, ...look }, index) => {
+        const width = this.#width > 0 ? this.#width : Number.POSITIVE_INFINITY
+        let line = ''
+        let used = 0
+        for (const [index, { text, ...look }] of row.entries()) {
           const plain = shown(text)
-          const filled = index === row.length - 1 ? plain : plain.padEnd(widths[index] ?? 0)
-          const cut = filled.slice(0, Math.max(0, left))
-          left -= filled.length + 2
           const { colour } = /** @type {{ colour?: keyof typeof COLOURS }} */ (look)
-          return colour === undefined ? cut : this.paint(colour, cut)
-        })
-        return `${line.join('  ').trimEnd()}\n`
+          const words = index === row.length - 1 ? plain.split(' ') : [plain.padEnd(widths[index] ?? 0)]
+          for (const [at, word] of words.entries()) {
+            const between = used === 0 ? '' : at === 0 ? '  ' : ' '
+            const goesOn = used > 0 && used + between.length + word.trimEnd().length > width
+            line = goesOn ? `${line.trimEnd()}\n${FOLDED}` : `${line}${between}`
+            used = (goesOn ? FOLDED.length : used + between.length) + word.length
+            line += colour === undefined || word.trim() === '' ? word : this.paint(colour, word)
+          }
+        }
+        return `${line.trimEnd()}\n`
       })
       .join('')
   }
@@ -154,10 +164,11 @@ function writeAll(fd, text) {
  * @param {string} [indent]
  */
 export function wrap(text, indent = '  ') {
+  const most = Math.max(32, Math.min(98, process.stdout.columns || 98) - indent.length)
   const lines = ['']
   for (const word of text.split(' ')) {
     const line = lines.at(-1) ?? ''
-    if (line !== '' && line.length + word.length > 96) lines.push(word)
+    if (line !== '' && line.length + word.length > most) lines.push(word)
     else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
   }
   return lines.map(line => `${indent}${line}`).join('\n')

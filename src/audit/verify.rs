@@ -214,7 +214,8 @@ impl Load {
         };
         let expected = self.seq.saturating_add(1);
         if first > expected {
-            found.gap(record, expected, first - 1, if self.seq == 0 { "beginning" } else { "unknown" });
+            // Pruning leaves a load's own record, which is its first, as long as any of its others stays.
+            found.gap(record, expected, first - 1, if self.seq <= 1 { "beginning" } else { "unknown" });
             self.forget();
         }
         if record.kind == Kind::Lost {
