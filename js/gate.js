@@ -378,6 +378,8 @@ export class Gate {
     const place = isKnown ? before.place : this.#placeOf(exec, tool)
     const word = this.#word(exec, before?.call ?? this.#nextCall(), tool, place, args)
     const facts = tool.writes ? core.judgedFacts() : null
+    // Before anybody else is asked, who may have other calls judged.
+    const secretClass = core.secretClass(word)
     const canAsk = at === 'pre-execute' && this.#canAsk(tool, place)
     const enforcement = core.enforcement(word, canAsk)
     /** @type {Ticket} */
@@ -391,7 +393,7 @@ export class Gate {
       enforcement,
       text: enforcement === 'denied' ? core.denialText(word, tool.id) : '',
       facts,
-      secretClass: core.secretClass(word),
+      secretClass,
       target: core.target(tool.id, args),
       canAsk,
       ask: undefined,

@@ -169,3 +169,31 @@ fn a_denied_write_that_was_given_up_is_not_done() {
     stage.declare(session, most + 2, Task::Simple);
     assert_eq!(stage.given(session, most + 3, "write_note", note), Code::AllowSimple);
 }
+
+#[test]
+fn of_what_only_the_arguments_of_a_write_say_no_text_is_held() {
+    let mut stage = Stage::new();
+    let session = stage.policy.open_session();
+    stage.declare(session, 1, Task::Simple);
+    let held = |stage: &Stage, text: &str| {
+        let bytes: Vec<String> = text.bytes().map(|byte| byte.to_string()).collect();
+        format!("{:?}", stage.policy).contains(&bytes.join(", "))
+    };
+    let note = [("title", "Qzjxkv"), ("directory", "wvut"), ("content", "nothing else")];
+    assert_eq!(stage.given(session, 2, "write_note", &note), Code::AllowSimple);
+    let settle = |stage: &mut Stage, answer: &str| {
+        let answer = Answer::Text(answer.to_owned());
+        let arrival = Arrival { reached: true, is_error: false, answer, declared: None, step: 1 };
+        stage.policy.settle(session, CallId(2), &arrival)
+    };
+    assert_eq!(settle(&mut stage, "# Created note").outcome, Some(Outcome::Succeeded));
+    for text in ["Qzjxkv", "wvut", "nothing else"] {
+        assert!(!held(&stage, text), "{text}");
+    }
+    // What an answer calls the note is held, so that this test sees what is held at all.
+    assert_eq!(stage.given(session, 2, "write_note", &[note[0], note[1], ("content", "2")]), Code::AllowSimple);
+    let named =
+        "# Created note\nproject: main\nfile_path: wvut/Qzjxkv.md\npermalink: main/wvut/qzjxkv\nchecksum: 6a1f3c5e";
+    assert_eq!(settle(&mut stage, named).outcome, Some(Outcome::Succeeded));
+    assert!(held(&stage, "wvut/Qzjxkv.md") && !held(&stage, "nothing else"));
+}

@@ -474,6 +474,8 @@ impl Room {
             *answer = Answer::Text(beginning(&text, limit));
         }
         drop(text);
+        // Nothing of an answer is kept behind what was taken out of it.
+        room.clear();
         if room.capacity() > ROOM_MAX {
             *room = Vec::new();
         }

@@ -58,6 +58,8 @@ impl Notes {
     /// What is known to decide on a new note, by a write that does this. All that is known, where it can matter: the journal
     /// holds nothing that is gone, and nothing else of other notes decides on a new one.
     pub(super) fn known_to_new(&mut self, key: &DigestKey, news: &News, effect: &Digest) -> &Memory {
+        // Whoever listens too seldom does not hear of single edits any more.
+        self.listen(key, news);
         let matters = |memory: &Memory| memory.has_gone() || memory.has_done(effect);
         if self.journal.has(effect) || self.memory.as_deref().is_some_and(matters) {
             return self.known(key, news);
@@ -239,6 +241,23 @@ mod tests {
             Subject { effect, target: digest("t"), project: Project::default(), identifier: None, adds_up: false };
         let memory = notes.known_to_new(&KEY, &news, &effect);
         assert_eq!(memory.before(&subject, std::iter::empty(), &Known::default, 1), Before::Done);
+    }
+
+    #[test]
+    fn judging_a_new_note_is_listening_too() {
+        let (mut notes, mut news) = (Notes::default(), News::default());
+        let identifier = Some(Text::from(PERMALINKS[0]));
+        let proof = Proof::PathAndIdentifier;
+        let read = Read { proof, identifier, told: told(0), current: Some(0), own: Some("main"), step: 1 };
+        notes.take_down(&KEY, &news, &Entry::Read(read));
+        // More than are told one by one, but not since the last new note.
+        for edits in [600, 600] {
+            (0..edits).for_each(|_| news.edited(path(1)));
+            notes.known_to_new(&KEY, &news, &digest("new"));
+        }
+        let identifier = KEYS.identifier(&PERMALINKS[0].into(), &ProjectArguments::default());
+        let known = Known { identifier, ..Known::default() };
+        assert!(notes.known(&KEY, &news).knows(&known, 0, 2));
     }
 
     #[test]

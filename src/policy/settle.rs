@@ -219,12 +219,13 @@ fn settle_write(
             if !write.switches && !place.was_switched && place.keys.current.is_some() {
                 connection.learn_own(told.project);
             }
-            if let (None, Target::Path(path)) = (told.file_path, &write.target) {
+            let names_path = told.file_path.is_some();
+            if let (false, Target::Path(path)) = (names_path, &write.target) {
                 told.file_path = Some(path.as_str());
             }
             // What nobody knows counts as done, as its flag says, and proves nothing.
             let proves = finding.known.then(|| arrival.answer.value());
-            let renamed = done(notes, connection, place, write, &told, proves);
+            let renamed = done(notes, connection, place, write, (&told, names_path), proves);
             (outcome, observations, renamed)
         }
         Outcome::Unknown => {
@@ -243,13 +244,14 @@ fn settle_write(
     }
 }
 
-/// A write is done, with what its answer told of the note, and the answer where that is one that the server is known to give.
+/// A write is done, with what is known of the note and whether its answer names the path, and the answer where that is one that
+/// the server is known to give.
 fn done(
     notes: &mut Notes,
     connection: &Connection,
     place: &Place<'_>,
     write: &WriteRequest,
-    told: &Told<'_>,
+    (told, names_path): (&Told<'_>, bool),
     proves: Option<Value<'_>>,
 ) -> Option<Renamed> {
     let keys = place.keys(write.projects.stated(), write.routed);
@@ -258,7 +260,8 @@ fn done(
         let Subject { effect, target, project, .. } = &write.subject;
         let (current, proves) = (keys.current, proves.is_some());
         let made = Wrote { effect: *effect, target: *target, told: *told, current, own, proves };
-        if write.projects.stated_nothing() {
+        // Of what only the arguments say digests are held, and no text.
+        if write.projects.stated_nothing() && names_path {
             notes.take_down(keys.key, &connection.news, &Entry::Wrote(made));
         } else {
             self::made(notes.known(keys.key, &connection.news), keys.key, &write.projects, *project, &made);
