@@ -303,15 +303,10 @@ export class Core {
     const more = count > 4 ? keys.slice(4).map(key => values[key]) : NOTHING
     if (count > 4 && !more.every(isFlat)) return undefined
     // From here to the answer nothing runs that is not ours: a getter among the arguments has had its say.
-    frame[POLICY] = this.handle
-    frame[CALL] = call
-    frame[TOOL] = tool
-    frame[SESSION] = session
-    frame[STEP] = step
+    this.#begin(frame, call, tool, session, step)
     frame[PLACE] = where
     frame[TURN] = turn
     frame[NAMES] = names
-    frame[ANSWER] = NONE
     const judge = this.#judgeFlat
     if (count === 1) judge(a)
     else if (count === 2) judge(a, b)
@@ -454,6 +449,23 @@ export class Core {
   }
 
   /**
+   * Puts what every call hands over into the frame, and no answer.
+   * @param {Float64Array} frame
+   * @param {number} call
+   * @param {number} tool
+   * @param {number} session
+   * @param {number} step
+   */
+  #begin(frame, call, tool, session, step) {
+    frame[POLICY] = this.handle
+    frame[CALL] = call
+    frame[TOOL] = tool
+    frame[SESSION] = session
+    frame[STEP] = step
+    frame[ANSWER] = NONE
+  }
+
+  /**
    * Settles a call, with the arguments of the addon's `settle` behind the policy.
    * @param {number} session
    * @param {number} call
@@ -467,13 +479,8 @@ export class Core {
     const frame = this.#frame
     const text = frame === null ? undefined : textOf(value)
     if (frame !== null && text !== undefined) {
-      frame[POLICY] = this.handle
-      frame[CALL] = call
-      frame[TOOL] = tool
-      frame[SESSION] = session
-      frame[STEP] = step
+      this.#begin(frame, call, tool, session, step)
       frame[FACTS] = facts
-      frame[ANSWER] = NONE
       const settle = this.#settleText
       settle(text)
       return number(frame[ANSWER])
