@@ -10,7 +10,8 @@
  * Every listener is total. A call outside the namespace is passed on before anything else is touched.
  */
 import { plain } from './arguments.js'
-import { decisionRecord, publicName, settlementRecord } from './entries.js'
+import { Asks, takeApproval } from './asks.js'
+import { Entries, publicName } from './entries.js'
 import { notices } from './notices.js'
 import { happened } from './records.js'
 import { nameOf, seal, shut } from './seal.js'
@@ -20,14 +21,13 @@ import { nameOf, seal, shut } from './seal.js'
  * @typedef {import('./host-types.js').ExecResult} ExecResult
  * @typedef {import('./host-types.js').Session} Session
  * @typedef {import('./host-types.js').SessionEvent} SessionEvent
- * @typedef {import('./position.js').Fact} Fact
  * @typedef {import('./host-types.js').Decision} Decision
  * @typedef {import('./position.js').Track} Track
  * @typedef {import('./position.js').Place} Place
  * @typedef {import('./core.js').Core} Core
  * @typedef {import('./core.js').Tool} Tool
+ * @typedef {import('./asks.js').Ask} Ask
  * @typedef {import('./records.js').Stage} Stage
- * @typedef {import('./records.js').By} By
  */
 
 /**
@@ -62,16 +62,6 @@ import { nameOf, seal, shut } from './seal.js'
  * @property {string | undefined} message of an error
  */
 
-/**
- * An approval that was asked for.
- * @typedef {object} Ask
- * @property {Exec} exec
- * @property {string} callId as it was when the approval was asked for
- * @property {string} reason
- * @property {string | undefined} id the host's id of the request, once it was raised
- * @property {boolean} approved answered with allowed-once, and not used yet
- */
-
 /** Of a call that has no turn any more. @type {import('./core.js').Settlement} */
 const NOT_SETTLED = Object.freeze({ outcome: null, observations: Object.freeze([]) })
 
@@ -98,22 +88,18 @@ export class Gate {
   #ran = new WeakMap()
   /** Whether {@link body} is asked at each body. */
   #followsBodies = false
-  /** Asks that the host has not raised or answered yet. @type {Map<Track, Set<Ticket>>} */
-  #asked = new Map()
   #calls = 0
   #unloaded = false
   #core
   #position
-  #recorder
+  #entries
   #operator
-  #approval
+  #asks
   #controlHidden
   #enforces
   #onCounted
   /** Whether calls that are not governed are recorded too. */
   #verbose
-  /** What every record of this row has. */
-  #row
 
   /**
    * @param {object} parts
@@ -128,14 +114,13 @@ export class Gate {
   constructor({ core, position, recorder, operator, approval, controlHidden, onCounted }) {
     this.#core = core
     this.#position = position
-    this.#recorder = recorder
+    this.#entries = new Entries(recorder, core)
     this.#operator = operator
-    this.#approval = approval
+    this.#asks = new Asks(approval, (ticket, exec) => position.arrived(ticket.place, exec))
     this.#controlHidden = controlHidden
     this.#onCounted = onCounted
     this.#enforces = core.info.mode === 'enforce'
     this.#verbose = core.info.auditLevel === 'verbose'
-    this.#row = { mode: core.info.mode, profile: core.info.profile }
   }
 
   /** A call as the host made it, before anybody was asked about it. @param {Exec} exec */
@@ -145,7 +130,7 @@ export class Gate {
   preExecute = (exec, next) => {
     const name = nameOf(exec)
     if (!this.#core.governs(name)) {
-      if (this.#verbose) this.#recordOutside(exec, name)
+      if (this.#verbose) this.#entries.outside(exec, name, this.#position)
       return next()
     }
     /** @type {Decision | undefined} */
@@ -271,7 +256,7 @@ export class Gate {
   sessionEvent = (session, event) => {
     try {
       const fact = this.#position.event(session, event)
-      if (fact?.type.startsWith('approval/')) this.#approvalEvent(fact)
+      if (fact?.type.startsWith('approval/')) this.#asks.event(fact)
     } catch (error) {
       this.#failed('session event', '', error)
     }
@@ -307,27 +292,27 @@ export class Gate {
 
   /** A turn of the session began or ended. @param {Track} track @param {import('./position.js').TurnEvent} event */
   turnover = (track, event) => {
-    this.#asked.delete(track)
+    this.#asks.forget(track)
     try {
       if (track.number !== undefined) this.#core.addon.endTurn(this.#core.handle, track.number)
     } catch (error) {
       this.#failed('turn', '', error)
     }
     // The end of a turn in which nothing was judged says nothing that the next beginning does not.
-    if (event !== 'end' || track.judged) this.#recorder.record(turnRecord(track, event))
+    if (event !== 'end' || track.judged) this.#entries.turn(track, event)
     track.judged = false
   }
 
   /** The session is gone. @param {Track} track */
   closed = track => {
-    this.#asked.delete(track)
+    this.#asks.forget(track)
     if (track.number === undefined) return
     try {
       this.#core.addon.closeSession(this.#core.handle, track.number)
     } catch (error) {
       this.#failed('session', '', error)
     }
-    this.#recorder.record(turnRecord(track, 'closed'))
+    this.#entries.turn(track, 'closed')
     track.number = undefined
   }
 
@@ -348,11 +333,7 @@ export class Gate {
     if (ticket.enforcement === 'denied') return this.#deny(ticket.text)
     if (ticket.enforcement !== 'asked') return undefined
     const reason = this.#core.addon.approvalReason(name, ticket.tool.id, ticket.word, plain(args))
-    ticket.ask = { exec, callId: exec.callId, reason, id: undefined, approved: false }
-    if (typeof ticket.place === 'object') {
-      const asked = this.#asked.get(ticket.place.track) ?? new Set()
-      this.#asked.set(ticket.place.track, asked.add(ticket))
-    }
+    this.#asks.add(exec, ticket, reason)
     return { kind: 'ask', reason }
   }
 
@@ -406,7 +387,7 @@ export class Gate {
     }
     this.#tickets.set(exec, ticket)
     if (typeof place === 'object') place.track.judged = true
-    this.#record(exec, ticket, at, 'judged')
+    this.#entries.judged(exec, ticket, at, 'judged')
     return ticket
   }
 
@@ -454,17 +435,7 @@ export class Gate {
   /** @param {Tool} tool @param {Place | 'no-agent' | 'unknown'} place */
   #canAsk(tool, place) {
     if (!this.#enforces || !this.#core.info.destructiveAsks || tool.class !== 'destructive') return false
-    if (typeof place !== 'object' || place.track.askUnavailable) return false
-    const session = /** @type {Session} */ (place.track.session)
-    try {
-      const header = session.header
-      if (header?.origin === 'subagent' || (header?.delegationDepth ?? 0) > 0) return false
-      const service = /** @type {{ effectivePolicy?: (session: Session) => unknown } | undefined} */ (this.#approval())
-      if (service === undefined || service === null) return false
-      return typeof service.effectivePolicy !== 'function' || service.effectivePolicy(session) !== 'never'
-    } catch {
-      return false
-    }
+    return this.#asks.canAsk(place)
   }
 
   /**
@@ -597,7 +568,7 @@ export class Gate {
   #unapproved(exec, ticket, at) {
     ticket.enforcement = 'denied'
     ticket.text = this.#core.denialText(ticket.word, ticket.tool.id)
-    this.#record(exec, ticket, at, 'unapproved')
+    this.#entries.judged(exec, ticket, at, 'unapproved')
     return ticket.text
   }
 
@@ -611,7 +582,7 @@ export class Gate {
     ticket.word = this.#core.notJudged
     ticket.enforcement = 'denied'
     ticket.text = this.#core.denialText(ticket.word, ticket.tool.id)
-    this.#record(exec, ticket, at, 'refused')
+    this.#entries.judged(exec, ticket, at, 'refused')
     return ticket.text
   }
 
@@ -639,7 +610,7 @@ export class Gate {
       const value = shown(ticket.outcome, result)
       const number = /** @type {number} */ (track.number)
       settled = core.describeSettlement(core.settle(number, ticket.call, tool.id, facts, arrived, value))
-      this.#asked.get(track)?.delete(ticket)
+      this.#asks.settled(track, ticket)
     }
     const reached = (facts & FACT_REACHED) !== 0
     const isError = (facts & FACT_ERROR) !== 0
@@ -650,7 +621,7 @@ export class Gate {
       arrived,
       happened: happened(ticket.reached, otherwise, isError, settled.outcome),
     }
-    this.#recorder.keep(settlementRecord(this.#recorder, this.#row, exec, ticket, settled, fate))
+    this.#entries.settled(exec, ticket, settled, fate)
     return settled.outcome
   }
 
@@ -659,97 +630,14 @@ export class Gate {
     // The host refuses some calls before anybody can judge them; only what succeeded surely ran.
     if (result.isError !== false) return
     this.#operator.notice(notices.unjudged(publicName(exec.name)))
-    this.#recordUnjudged(exec, this.#position.of(exec))
+    this.#entries.otherwise(exec, this.#position.of(exec))
   }
 
   /** Something governed ran that was not judged so. @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
   #ranOtherwise(exec, place) {
     if (!this.#core.governs(exec.name)) return
     this.#operator.notice(notices.ranOtherwise(publicName(exec.name)))
-    this.#recordUnjudged(exec, place)
-  }
-
-  /** @param {Exec} exec @param {Place | 'no-agent' | 'unknown'} place */
-  #recordUnjudged(exec, place) {
-    const tool = this.#core.tool(exec.name)
-    this.#recordDecision(exec, exec.name, tool, place, this.#core.notJudged, 'overridden', 'result', 'otherwise')
-  }
-
-  /** @param {Fact} fact */
-  #approvalEvent({ track, type, data }) {
-    if (type === 'approval/decided' && data.outcome === 'unavailable') track.askUnavailable = true
-    for (const ticket of this.#asked.get(track) ?? []) {
-      const ask = ticket.ask
-      if (ask === undefined) continue
-      if (type === 'approval/asked') {
-        const same = data.callId === ask.callId && data.toolName === ticket.name && data.reason === ask.reason
-        if (ask.id !== undefined || !same) continue
-        ask.id = data.id
-        // The host itself has taken it this far; whoever answers may take long.
-        this.#position.arrived(ticket.place, ask.exec)
-        // One request is one call's, even where two look the same to whoever answers.
-        return
-      }
-      if (ask.id !== undefined && data.id === ask.id) {
-        ask.approved = data.outcome === 'allowed-once'
-        this.#asked.get(track)?.delete(ticket)
-      }
-    }
-  }
-
-  /** @param {Exec} exec @param {Ticket} ticket @param {Stage} at @param {By} by */
-  #record(exec, ticket, at, by) {
-    this.#recordDecision(exec, ticket.name, ticket.tool, ticket.place, ticket.word, ticket.enforcement, at, by, ticket)
-  }
-
-  /**
-   * @param {Exec} exec
-   * @param {string} name
-   * @param {Tool} tool
-   * @param {Place | 'no-agent' | 'unknown'} place
-   * @param {number} word
-   * @param {string} enforcement
-   * @param {Stage} at
-   * @param {By} by
-   * @param {Ticket} [ticket] of a call that was judged
-   */
-  #recordDecision(exec, name, tool, place, word, enforcement, at, by, ticket) {
-    const [recorder, row, verdict] = [this.#recorder, this.#row, this.#core.describe(word)]
-    recorder.keep(decisionRecord(recorder, row, exec, name, tool, place, verdict, enforcement, at, by, ticket))
-  }
-
-  /**
-   * Records a call that is not governed. Nothing of it is looked at but its name and its session's; where it stands in its
-   * turn is not asked, since asking could count a step.
-   * @param {Exec} exec
-   * @param {string} name
-   */
-  #recordOutside(exec, name) {
-    try {
-      const track = this.#position.trackOf(exec)
-      const without = exec.agent === undefined || exec.agent === null ? 'no-agent' : 'unknown'
-      this.#recorder.record({
-        kind: 'decision',
-        ...placeOf(track === undefined ? without : { track, ...this.#position.turnOf(track), step: 0, epoch: 0 }),
-        step: null,
-        number: null,
-        call: exec.callId,
-        tool: publicName(name),
-        class: 'out-of-scope',
-        facts: null,
-        controlHidden: false,
-        secretClass: null,
-        ...this.#core.outside,
-        enforcement: 'allowed',
-        canAsk: false,
-        at: 'pre-execute',
-        by: 'out-of-scope',
-        target: null,
-        ...this.#row,
-      })
-    } catch {
-      // A call that is not governed goes on, whatever the audit does.
-    }
+    this.#entries.otherwise(exec, place)
   }
 
   /**
@@ -788,7 +676,7 @@ export class Gate {
       const free = this.#core.isFree(name)
       const tool = { id: 0, class: free ? 'read' : 'unknown', writes: !free }
       const word = this.#unloaded ? this.#core.reloading : this.#core.internalError
-      this.#recordDecision(exec, name, tool, 'unknown', word, enforcement, at, 'failed')
+      this.#entries.decided(exec, name, tool, 'unknown', word, enforcement, at, 'failed')
     } catch {
       // It has been told on standard error; there is nothing more that can be done.
     }
@@ -815,15 +703,6 @@ function panicOf(error) {
   }
 }
 
-/** The approval of a call, used up. @param {Ticket} ticket */
-function takeApproval(ticket) {
-  const { ask } = ticket
-  const approved = ask?.approved === true
-  if (ask !== undefined) ask.approved = false
-  ticket.approved ||= approved
-  return approved
-}
-
 /**
  * What a settlement may look at: the value of a body that succeeded, or what the server said of its failure, which tells a
  * refusal from a call that may have run. Where the model is shown a failure in place of a success, nothing tells.
@@ -834,31 +713,4 @@ function shown(outcome, result) {
   if (outcome === undefined) return undefined
   if (outcome.isError) return typeof outcome.message === 'string' ? outcome.message : undefined
   return result.isError === false ? plain(outcome.value) : undefined
-}
-
-/** The place as a record has it: a turn number that the host did not give is not written as if it had. @param {Place | 'no-agent' | 'unknown'} place */
-function placeOf(place) {
-  if (typeof place !== 'object') {
-    return { place, session: null, life: null, turn: null, countedTurn: null, step: null }
-  }
-  const { track, turn, counted, step } = place
-  const turns = counted ? { turn: null, countedTurn: turn } : { turn, countedTurn: null }
-  return { place: /** @type {const} */ ('agent'), session: track.id, life: track.number ?? null, ...turns, step }
-}
-
-/**
- * @param {Track} track
- * @param {import('./position.js').TurnEvent | 'closed'} event
- * @returns {import('./records.js').Unnumbered}
- */
-function turnRecord(track, event) {
-  const { id, number, turn, counted } = track
-  return {
-    kind: 'turn',
-    session: id,
-    life: number ?? null,
-    turn: turn ?? null,
-    countedTurn: turn === undefined ? counted : null,
-    event,
-  }
 }
