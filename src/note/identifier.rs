@@ -129,14 +129,12 @@ fn cannot_reach(given: &[CodePoint], note: &KnownNote<'_>) -> bool {
     let ascii = |points: &[CodePoint]| -> String { points.iter().filter_map(|point| char::from_u32(*point)).collect() };
     let forms = [ascii(given), ascii(&as_reference(given))];
     let project = format!("{}/", skeleton(&project));
-    let reduce = |name: &str| {
-        let name = skeleton(name);
-        name.strip_prefix(project.as_str()).map(str::to_owned).unwrap_or(name)
-    };
     // Every rule compares slugs, titles, paths, or paths up to case and `_`. All of them are finer than the skeleton, so
-    // names whose skeletons differ cannot meet.
-    let known = names.map(reduce);
-    !forms.iter().any(|form| known.contains(&reduce(form)))
+    // names whose skeletons differ cannot meet. What begins like the project may be its prefix or a folder of that name.
+    let inner = |name: &str| name.strip_prefix(project.as_str()).map(str::to_owned);
+    let known = names.map(skeleton);
+    let meets = |form: &str| known.iter().any(|name| name == form || inner(name).as_deref() == Some(form));
+    !forms.iter().map(|form| skeleton(form)).any(|form| meets(&form) || inner(&form).is_some_and(|form| meets(&form)))
 }
 
 /// What is left of a name when everything that any rule of the server ignores is gone.
@@ -144,9 +142,11 @@ fn skeleton(name: &str) -> String {
     let name = trim(name).trim_matches('/');
     let lower = name.to_ascii_lowercase();
     let mut stem = lower.as_str();
-    // A path without its ending can end like one.
-    while let Some(bare) = stem.strip_suffix(".md").or_else(|| stem.strip_suffix(".markdown")) {
-        stem = bare;
+    // A path without its ending can end like one, with something behind it that a rule ignores.
+    loop {
+        let bare = stem.trim_end_matches(|end: char| end != '/' && !end.is_ascii_alphanumeric());
+        let Some(rest) = bare.strip_suffix(".md").or_else(|| bare.strip_suffix(".markdown")) else { break };
+        stem = rest;
     }
     let mut out = String::with_capacity(stem.len());
     for segment in stem.split('/') {
@@ -245,11 +245,48 @@ mod tests {
     #[test]
     fn a_path_without_its_ending_can_end_like_one() {
         for path in ["a.markdown.md", "a.md.md", "n/.markdown.md", "n/a.md.markdown.md"] {
+            reaches_itself(path, "main");
+        }
+        for ignored in ["\u{1f}", " ", "-", "_", ".", "...", "- ."] {
+            for path in ["a.markdown", "a.md", "n/.markdown", "n/a.md.markdown"] {
+                reaches_itself(&format!("{path}{ignored}.md"), "main");
+            }
+        }
+    }
+
+    /// A folder may be called like the project, whose prefix is then there or not.
+    #[test]
+    fn a_folder_can_be_called_like_the_project() {
+        for path in ["main/x.md", "main/main/x.md", "main.md", "x/main.md", "main/x.markdown\u{1f}.md"] {
+            reaches_itself(path, "main");
+        }
+        let note = KnownNote {
+            file_path: "main/a.md",
+            permalink: Some("main/main/a"),
+            title: Some("t"),
+            project: Some("main"),
+        };
+        for (name, expected) in [
+            ("main/a", Relation::Unknown),
+            ("main/main/a", Relation::Same),
+            ("a", Relation::Unknown),
+            ("main/main/main/a", Relation::Unknown),
+            ("x/a", Relation::Different),
+            ("main/b", Relation::Different),
+            ("main", Relation::Different),
+        ] {
+            assert_eq!(relation(&name.into(), &note), expected, "{name}");
+        }
+    }
+
+    fn reaches_itself(path: &str, project: &str) {
+        let permalink = format!("{project}/{}", super::super::permalink::of_path(path, None).unwrap());
+        for title in ["x", path.rsplit('/').next().unwrap()] {
             let note =
-                KnownNote { file_path: path, permalink: Some("main/x"), title: Some("x"), project: Some("main") };
+                KnownNote { file_path: path, permalink: Some(&permalink), title: Some(title), project: Some(project) };
             let bare = path.strip_suffix(".md").unwrap();
-            for name in [path, bare] {
-                assert_eq!(relation(&name.into(), &note), Relation::Unknown, "{name} for {path}");
+            for name in [path, bare, title, &permalink] {
+                assert_ne!(relation(&name.into(), &note), Relation::Different, "{name:?} for {path:?}");
             }
         }
     }

@@ -102,9 +102,9 @@ pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Fin
     // Tools that no table knows are not told apart.
     if options.duplicate_write_guard && tool.known.is_some() {
         let under_way = open.writes(tool.server, request.subject.effect);
-        let code = match memory.before(&request.subject, under_way, &|| known_by(&keys, request), step) {
-            // What became of a project cannot be read in a note.
-            Before::Unknown if matches!(request.target, Target::None) => None,
+        // What became of a project cannot be read in a note.
+        let read = || (!matches!(request.target, Target::None)).then(|| known_by(&keys, request));
+        let code = match memory.before(&request.subject, under_way, &read, step) {
             Before::No => None,
             Before::Done => Some(Code::DuplicateWriteSameTurn),
             Before::Unknown => Some(Code::WriteOutcomeUnknown),

@@ -273,12 +273,12 @@ impl Memory {
 
     /// Whether this very write was made before. The last one like it that was done counts; `under_way` are those that do the same
     /// and whose results have not come, `read` the keys under which reading the target, or finding it absent, settles an unknown
-    /// outcome.
+    /// outcome; none where nothing can be read of it, so that what is not known denies nothing, and hides nothing that was done.
     pub(super) fn before<'w>(
         &self,
         subject: &Subject,
         under_way: impl Iterator<Item = (&'w Subject, Order)>,
-        read: &dyn Fn() -> Known,
+        read: &dyn Fn() -> Option<Known>,
         step: u32,
     ) -> Before {
         let done = self.written.get(&subject.effect);
@@ -287,17 +287,19 @@ impl Memory {
         if done.is_none() && under_way.peek().is_none() {
             return Before::No;
         }
-        let read = &read();
+        let read = read();
+        let settled = |since| read.as_ref().is_none_or(|read| self.knows(read, since, step));
+        let identifier = read.as_ref().map_or(&[][..], |read| &read.identifier);
         for (other, order) in under_way {
-            if subject.may_be(other) && !self.knows(read, order, step) {
+            if subject.may_be(other) && !settled(order) {
                 return Before::Unknown;
             }
         }
         for entry in done.into_iter().flatten().rev() {
-            match (self.same(entry, subject, &read.identifier), entry.done) {
+            match (self.same(entry, subject, identifier), entry.done) {
                 (Same::Yes, true) => return if self.in_force(entry) { Before::Done } else { Before::No },
                 (Same::Maybe, true) if self.in_force(entry) => return Before::Unknown,
-                (Same::Yes | Same::Maybe, false) if !self.knows(read, entry.order, step) => return Before::Unknown,
+                (Same::Yes | Same::Maybe, false) if !settled(entry.order) => return Before::Unknown,
                 // What became of it was read. Another one may have been done all the same.
                 _ => {}
             }

@@ -196,7 +196,7 @@ mod tests {
                     identifier: None,
                     adds_up: false,
                 };
-                let before = memory.before(&subject, std::iter::empty(), &Known::default, step);
+                let before = memory.before(&subject, std::iter::empty(), &|| Some(Known::default()), step);
                 answers.push(format!("{note} on {target}: {before:?}"));
             }
         }
@@ -240,7 +240,7 @@ mod tests {
         let subject =
             Subject { effect, target: digest("t"), project: Project::default(), identifier: None, adds_up: false };
         let memory = notes.known_to_new(&KEY, &news, &effect);
-        assert_eq!(memory.before(&subject, std::iter::empty(), &Known::default, 1), Before::Done);
+        assert_eq!(memory.before(&subject, std::iter::empty(), &|| Some(Known::default()), 1), Before::Done);
     }
 
     #[test]

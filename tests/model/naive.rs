@@ -303,8 +303,6 @@ fn guards(list: List<'_>, judge: &Judge, connection: &Connection, config: &Confi
     let (repeated, code) = match repeated(list, judge, current) {
         Repeated::No => (false, ""),
         Repeated::Done => (true, "DUPLICATE_WRITE_SAME_TURN"),
-        // What became of a project cannot be read in a note.
-        Repeated::Unknown if judge.kind == Kind::CreateProject => (false, ""),
         Repeated::Unknown => (true, "WRITE_OUTCOME_UNKNOWN"),
     };
     vec![

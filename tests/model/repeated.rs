@@ -92,8 +92,9 @@ pub fn repeated(list: List<'_>, write: &Judge, current: usize) -> Repeated {
         return Repeated::No;
     }
     let projects = notes::asked(write, Some(current));
-    // Whether reading the note has settled what became of it.
-    let settled = |since| knows(list, Asked::of(write), &projects, since, write.step);
+    // Whether reading the note has settled what became of it. What became of a project cannot be read, and counts for nothing.
+    let settled =
+        |since| write.kind == Kind::CreateProject || knows(list, Asked::of(write), &projects, since, write.step);
     for (at, happened) in list.iter().enumerate() {
         let Happened::Judged { judge, denied: false, open: true, .. } = happened else { continue };
         if !judge.kind.writes() || !judge.is_readable() || !alike(judge, write) {

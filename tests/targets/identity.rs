@@ -4,6 +4,7 @@ use dsh_bmpp::guard::fixture::{AllowedFolders, has_label};
 use dsh_bmpp::note::identifier::{KnownNote, Relation, relation};
 use dsh_bmpp::note::path::{NotProven, Platform, Refusal, note_path, note_path_on};
 use dsh_bmpp::note::permalink::{of_path, project_slug};
+use dsh_bmpp::note::python::trim;
 use dsh_bmpp::note::text::Text;
 
 use super::draw::Draw;
@@ -54,7 +55,7 @@ pub fn run(bytes: &[u8]) {
         assert_ne!(relation(&Text::from(own), &note), Relation::Different, "{own:?} for {text:?}");
     }
     if relation(&identifier, &note) == Relation::Same {
-        let given = identifier.as_str().unwrap_or_default().trim();
+        let given = trim(identifier.as_str().unwrap_or_default());
         let plain = given.strip_prefix("memory://").unwrap_or(given);
         assert_eq!(Some(plain), permalink.as_deref());
     }

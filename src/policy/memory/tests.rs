@@ -34,7 +34,7 @@ fn before(memory: &Memory, effect: u32, target: u32) -> Before {
         identifier: None,
         adds_up: false,
     };
-    memory.before(&subject, std::iter::empty(), &Known::default, 9)
+    memory.before(&subject, std::iter::empty(), &|| Some(Known::default()), 9)
 }
 
 fn by_path(number: u32) -> Known {
@@ -116,7 +116,7 @@ fn a_write_that_is_under_way_may_be_the_same_until_its_note_is_read() {
         adds_up: identifier,
     };
     let before = |memory: &Memory, one: &Subject, other: &Subject| {
-        memory.before(one, [(other, 16)].into_iter(), &|| by_path(0), 9)
+        memory.before(one, [(other, 16)].into_iter(), &|| Some(by_path(0)), 9)
     };
     assert_eq!(before(&memory, &subject(0, false), &subject(0, false)), Before::Unknown);
     assert_eq!(before(&memory, &subject(0, false), &subject(1, false)), Before::No);
