@@ -124,11 +124,12 @@ const found = {
   filterHides: [findings.filterHides('p', 'helper')],
   noStorage: [findings.noStorage('p')],
   noTrail: [findings.noTrail('/d')],
-  trail: [findings.trail(1, 1, ['single'])],
-  contradictions: [findings.contradictions(1)],
-  broken: [findings.broken(1, 'x')],
-  gaps: [findings.gaps(1)],
-  hidden: [findings.hidden('7d', 1)],
+  unreadable: [findings.unreadable('/d', 'x')],
+  trail: [findings.trail(1, 1, ['single']), findings.trail(2, 2, ['single'])],
+  contradictions: [findings.contradictions(1), findings.contradictions(2)],
+  broken: [findings.broken(1, 'x'), findings.broken(2, 'x')],
+  gaps: [findings.gaps(1), findings.gaps(2)],
+  hidden: [findings.hidden('7d', 1), findings.hidden('7d', 2)],
   mendFirst: [findings.mendFirst('7d', 'Mend first: x.')],
 }
 

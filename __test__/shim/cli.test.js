@@ -1,5 +1,5 @@
 /** The command dsh-bmpp on trails that are made up: what it prints, what it exits with, and its manners. */
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../js/cli/main.js'
@@ -261,10 +261,51 @@ describe('verify', () => {
       text.splice(records[100], 5)
       writeFileSync(join(dir, 'bmpp_audit.json'), text.join('\n'))
       const { code, out, err } = await said(['verify', '--storages', dir])
-      expect(code).toBe(0)
+      expect(code).toBe(3)
       expect(out).toContain('2 gaps, 6 records missing')
       expect(out).toContain('101 to 105 (nothing says why)')
+      expect(lines(out).at(-1)).toMatch(/^Not verified: 1 record of it cannot be read\./)
+      expect(out).not.toContain('No contradiction')
       expect(err).toMatch(/1 record could not be read and was skipped:\n {2}\w+_generated0, record \d+: /)
+    })
+  })
+
+  describe('a trail of which nothing can be read is not verified', () => {
+    const chunk = (...records) => JSON.stringify({ unit: {}, tables: { events: { k: { bmpp: 1, records: records } } } })
+    const later = JSON.stringify({ bmpp: 9, kind: 'dream', load: 'l', seq: 1, order: 1, time: 1 })
+
+    test.each([
+      ['a file that is no JSON', 'bmpp_audit.json', 'garbage', '1 record of it cannot be read'],
+      ['a file that is cut', 'bmpp_audit.json', '{"unit":{},"tab', '1 record of it cannot be read'],
+      ['an empty file', 'bmpp_audit.json', '', '1 record of it cannot be read'],
+      ['JSON that is no document', 'bmpp_audit.json', 'null', '1 record of it cannot be read'],
+      ['every line broken', 'bmpp_audit.json', chunk('x', '{}', '[]'), '3 records of it cannot be read'],
+      ['a file for a record', 'bmpp_audit/events/k.json', 'x', '1 record of it cannot be read'],
+      ['a file for a record that holds none', 'bmpp_audit/events/k.json', '{"a":1}', '1 record of it cannot be read'],
+      ['records of a later version alone', 'bmpp_audit.json', chunk(later), '1 record of it is of a later version'],
+    ])('%s', async (_, name, text, why) => {
+      await withTempDir(async dir => {
+        mkdirSync(join(dir, 'bmpp_audit', 'events'), { recursive: true })
+        writeFileSync(join(dir, name), text)
+        const { code, out } = await said(['verify', '--storages', dir])
+        expect([code, lines(out).at(-1)]).toEqual([
+          3,
+          `Not verified: the trail has no record that can be read; ${why}.`,
+        ])
+        expect(out).not.toContain('No contradiction')
+        expect((await said(['verify', '--json', '--storages', dir])).code).toBe(3)
+        const { out: report } = await said(['report', '--storages', dir])
+        if (why.includes('cannot be read'))
+          expect(report).toMatch(/^Mend first: \d records? of this trail (is|are) lost/)
+      })
+    })
+
+    test('one that is empty is no error', async () => {
+      await withTempDir(async dir => {
+        mkdirSync(join(dir, 'bmpp_audit', 'events'), { recursive: true })
+        const { code, out } = await said(['verify', '--storages', dir])
+        expect([code, lines(out).at(-1)]).toEqual([0, 'Nothing to verify: there is no record.'])
+      })
     })
   })
 

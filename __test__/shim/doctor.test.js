@@ -98,6 +98,18 @@ describe('doctor', () => {
     })
   })
 
+  test('a trail of which nothing can be read is an error, and no trail that was read', async () => {
+    await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
+      await withTempDir(async dir => {
+        writeFileSync(join(dir, 'bmpp_audit.json'), '{"unit":')
+        const { code, findings } = await doctor('--storages', dir)
+        expect(code).toBe(1)
+        expect(text(findings)).toContain('error: trail: no record of it can be read: bmpp_audit.json: ')
+        expect(text(findings)).not.toContain('ok: trail')
+      })
+    })
+  })
+
   test('a trail that contradicts itself is an error', async () => {
     await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
       await withTempDir(async dir => {
@@ -108,7 +120,7 @@ describe('doctor', () => {
         )
         const { code, findings } = await doctor('--storages', dir)
         expect(code).toBe(1)
-        expect(text(findings)).toContain('error: trail: 1 records do not follow')
+        expect(text(findings)).toContain('error: trail: 1 record does not follow')
       })
     })
   })
@@ -278,7 +290,7 @@ describe('doctor', () => {
         ])
         const { code, findings } = await doctor('--storages', dir)
         expect(text(findings)).toContain(
-          'warning: trail: in the last 7d, 1 writes were tried by agents that do not see bmpp__classify',
+          'warning: trail: in the last 7d, 1 write was tried by agents that do not see bmpp__classify',
         )
         expect(text(findings)).toContain(
           'warning: trail: in the last 7d: Mend first: the policy itself failed on 1 call',

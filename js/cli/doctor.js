@@ -130,6 +130,7 @@ function trail(storages, terminal) {
     addon().auditVerify(storages, terminal.progress('replaying the trail')),
   )
   if (tally.layouts.length === 0) return [findings.noTrail(storages)]
+  if (tally.records === 0 && tally.broken > 0) return [findings.unreadable(storages, tally.brokenAt[0])]
   const lost = gapsAt.filter((/** @type {any} */ gap) => gap.why !== 'beginning')
   return [
     findings.trail(tally.records, loads, tally.layouts),

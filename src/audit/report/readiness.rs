@@ -40,10 +40,11 @@ pub struct Readiness {
 
 impl Readiness {
     pub(super) fn of(report: &Report) -> Readiness {
-        let (step, sentence) = if report.calls == 0 {
-            (Step::Collect, "Nothing was judged yet: use the agent as you do every day and come back.".to_owned())
-        } else if let Some(found) = mend(report) {
+        // A trail that cannot be read looks like one in which nothing was judged.
+        let (step, sentence) = if let Some(found) = mend(report) {
             (Step::Mend, found)
+        } else if report.calls == 0 {
+            (Step::Collect, "Nothing was judged yet: use the agent as you do every day and come back.".to_owned())
         } else if report.writes < WRITES_MIN {
             let more = "keep collecting before you decide";
             (Step::Collect, format!("Only {} so far: {more}.", count(report.writes, "write")))
@@ -82,7 +83,8 @@ fn mend(report: &Report) -> Option<String> {
     }
     let missing = report.lost.saturating_add(report.tally.broken);
     (missing.saturating_mul(20) > report.tally.records).then(|| {
-        format!("Mend first: {} of this trail are lost or broken, too many to judge by.", count(missing, "record"))
+        let (are, many) = if missing == 1 { ("is", "too much") } else { ("are", "too many") };
+        format!("Mend first: {} of this trail {are} lost or broken, {many} to judge by.", count(missing, "record"))
     })
 }
 

@@ -205,6 +205,9 @@ fn readiness_says_what_to_do_next() {
     lost.push(json!({"kind": "lost", "from": 4, "seq": 20, "why": "back-pressure"}));
     let report = lost.report();
     assert_eq!((report.lost, report.readiness.step), (17, Step::Mend));
+    // A trail of which nothing can be read is not one in which nothing was judged.
+    let broken = Adding::new(Limits::default()).finish(Tally { broken: 1, ..Tally::default() }).readiness;
+    assert_eq!(broken.sentence, "Mend first: 1 record of this trail is lost or broken, too much to judge by.");
 }
 
 #[test]
