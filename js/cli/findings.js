@@ -57,9 +57,16 @@ export const findings = Object.freeze({
       'without allowUnverifiedHarness: true in the row, dsh does not boot with the plugin',
     ),
 
+  /** @param {string} how @param {string} reason */
+  harnessNotJudged: (how, reason) =>
+    warning(
+      `Harness (${how}): ${reason}`,
+      'use a supported version; whether the row allows this one can be told when the layers can be read',
+    ),
+
   profilesUnread: () =>
     warning(
-      'the profiles cannot be read: the Harness that booted this home is not there any more',
+      'the profiles cannot be read: neither the Harness that booted this home is there any more, nor dsh on PATH',
       'start dsh once, or look at dsh --profile NAME --dump-config',
     ),
   /** @param {string} home */
@@ -67,14 +74,17 @@ export const findings = Object.freeze({
   notLoadedAnywhere: () => warning('no profile loads dsh-bmpp', ADD),
   /** @param {string} p */
   notLoaded: p => note(`profile ${p} does not load dsh-bmpp`),
-  /** @param {string} p @param {string} why */
-  layersUnread: (p, why) =>
-    warning(`profile ${p}: its layers cannot be read (${why})`, 'correct the file; dsh says more of it'),
+  /** @param {string} p @param {string} layer @param {string} why @param {string} file */
+  layerUnread: (p, layer, why, file) =>
+    error(
+      `profile ${p}: ${layer} cannot be read: ${why}`,
+      `dsh does not boot with this profile, and doctor looks at no more of it; correct ${file}`,
+    ),
   /** @param {string} p @param {string} layer @param {string} row */
   changesNoRow: (p, layer, row) =>
     warning(
       `profile ${p}: ${layer} changes the row ${row}, which no layer before it brings: dsh skips it`,
-      'add the bundle, or correct the id',
+      'add the bundle, or correct the id: the row of the plugin is bmpp',
     ),
   /** @param {string} p @param {string} layer @param {string} row @param {string} name */
   changesOtherName: (p, layer, row, name) =>
@@ -148,7 +158,7 @@ export const findings = Object.freeze({
   noStorage: p =>
     warning(
       `profile ${p} has no storage, so the trail is lost with each process`,
-      'add the rows storage, storage-json and storage-domain (docs/AUDIT.md has them), or set auditLevel: off',
+      "insert three rows in its cordis.patch.yml: storage (@deepseek-ai/dsh-storage), storage-json (@deepseek-ai/dsh-storage-json, config root: !!js dshHomePath('storages')) and storage-domain (@deepseek-ai/dsh-storage-domain, config backend: json); or set auditLevel: off",
     ),
 
   /** @param {string} folder */
