@@ -160,7 +160,12 @@ describe('calls that skip stages', () => {
   test('in audit the result of a name that a model made up says that no tool was reached', async () => {
     const name = memory('notes_of')
     const gate = await bootGate({ mode: 'audit', tools: { [name]: () => 'there' } })
-    await gate.turn([[[memory('made_up'), {}], [name, {}]]])
+    await gate.turn([
+      [
+        [memory('made_up'), {}],
+        [name, {}],
+      ],
+    ])
     // By that the report tells a tool to put on a list from one that is not there.
     expect(gate.decisions().map(({ code, enforcement }) => `${code} ${enforcement}`)).toEqual([
       'UNKNOWN_MEMORY_TOOL overridden',
