@@ -167,6 +167,15 @@ test('what is wrong comes with its mend', () => {
   }
 })
 
+test('no finding sends a reader to a page, which the package does not hold, and the one about storage has what the page has', () => {
+  for (const { what, mend = '' } of Object.values(found).flat()) expect(`${what} ${mend}`).not.toMatch(/\.md\b|docs\//)
+  const audit = readPage('docs/AUDIT.md')
+  const [yaml] = audit.blocks('yaml').filter(({ text }) => text.includes('id: storage-json'))
+  const words = [...yaml.text.matchAll(/(?:id|name|root|backend): '?(.*?)'?$/gm)].map(([, word]) => word)
+  expect(words).toHaveLength(8)
+  for (const word of words) expect(findings.noStorage('p').mend).toContain(word)
+})
+
 test('the dry run says what the page says', async () => {
   const [{ text: shown }] = page.blocks('text')
   const [{ text: typed }] = page.blocks('sh')
