@@ -321,6 +321,39 @@ describe('report', () => {
     }
   })
 
+  test.each([
+    [['audit'], 'Would be blocked in enforce: 1 of 1 write (100 %)', '1 would be blocked', 'would be blocked'],
+    [['enforce'], 'Blocked: 1 of 1 write (100 %)', '1 was blocked', 'blocked'],
+    [
+      ['audit', 'enforce', 'enforce'],
+      'Blocked: 2 of 3 writes (67 %) · Would be blocked in enforce: 1 of 3 writes (33 %)',
+      '1 would be blocked  2 were blocked',
+      'blocked, or would be in enforce',
+    ],
+  ])('what went on in audit is told apart from what was denied: %j', async (modes, heading, cells, verb) => {
+    await withTempDir(async dir => {
+      const records = modes.map((mode, index) =>
+        JSON.stringify({
+          ...{ bmpp: 1, kind: 'decision', load: 'l', seq: index + 1, order: index + 1, time: 1, number: index + 1 },
+          ...{ session: 's', turn: index, step: 1, tool: 'mcp__basic-memory__write_note', class: 'write', mode },
+          ...{ decision: 'deny', code: 'CREATE_REQUIRES_SEARCH', by: 'judged' },
+          enforcement: mode === 'audit' ? 'overridden' : 'denied',
+        }),
+      )
+      const events = { k: { bmpp: 1, records } }
+      writeFileSync(join(dir, 'bmpp_audit.json'), JSON.stringify({ unit: {}, tables: { events } }))
+      const { out } = await said(['report', '--storages', dir])
+      expect(lines(out)).toContain(heading)
+      for (const name of ['CREATE_REQUIRES_SEARCH', 'write_note', 's ', '1970-01-01']) {
+        const line = lines(out).find(of => of.startsWith(`  ${name}`))
+        expect(line?.replaceAll(/ {2,}/g, '  ')).toContain(cells)
+      }
+      const file = join(dir, 'page.html')
+      await said(['report', '--html', file, '--storages', dir])
+      expect(readFileSync(file, 'utf8')).toContain(`<span>${verb}</span>`)
+    })
+  })
+
   test('the totals of a time are those of its days', async () => {
     const whole = JSON.parse((await on('report', '--json')).out)
     const days = Object.entries(whole.byDay)
