@@ -75,11 +75,11 @@ export interface CodeEntry {
   text: string
 }
 
-/** What a code or an observation means. */
+/** What a word means. */
 export interface CodeExplanation {
   /** Its name. */
   name: string
-  /** `allow`, `recoverable`, `terminal` or `observation`. */
+  /** `allow`, `recoverable`, `terminal`, `observation`, `problem` or `word`. */
   kind: string
   /** The policy version in which it first appeared. */
   since: string
@@ -207,7 +207,10 @@ export declare function endTurn(policy: number, session: number): void
 /** What becomes of a call with this verdict: an index into the vocabulary's enforcements. */
 export declare function enforcement(policy: number, word: number, canAsk: boolean): number
 
-/** What a code or an observation means; `null` for a word that this version does not know. */
+/**
+ * What a code, an observation, a problem of a configuration or a word of a record means; `null` for one that this version
+ * does not know.
+ */
 export declare function explainCode(name: string): CodeExplanation | null
 
 /** Every word that can be explained. */

@@ -275,5 +275,18 @@ pub enum ProblemCode {
     Contradiction,
 }
 
+impl Vocabulary for ProblemCode {
+    const VALUES: &'static [(&'static str, ProblemCode)] = &[
+        ("NOT_AN_OBJECT", ProblemCode::NotAnObject),
+        ("UNKNOWN_KEY", ProblemCode::UnknownKey),
+        ("AMBIGUOUS_MODE", ProblemCode::AmbiguousMode),
+        ("INVALID_ENUM", ProblemCode::InvalidEnum),
+        ("INVALID_TYPE", ProblemCode::InvalidType),
+        ("INVALID_NUMBER", ProblemCode::InvalidNumber),
+        ("INVALID_LENGTH", ProblemCode::InvalidLength),
+        ("CONTRADICTION", ProblemCode::Contradiction),
+    ];
+}
+
 #[cfg(test)]
 mod tests;

@@ -67,7 +67,7 @@ export const elsewhere = [
   {
     like: /^export PATH="\$PATH:.*\/node_modules\/\.bin"$/,
     by: rollOut,
-    shows: 'const type = (commands, script) =>',
+    shows: 'path = onPath.text',
     why: slow,
   },
   { like: /^dsh --profile headless "[^"]*"$/, by: rollOut, shows: "blocksBetween('Rolling out'", why: slow },

@@ -99,11 +99,12 @@ const found = {
   harness: [findings.harness('dsh on PATH', 'r', true), findings.harness('dsh on PATH', 'r', false)],
   harnessAllowed: [findings.harnessAllowed('dsh on PATH', 'r')],
   harnessRefused: [findings.harnessRefused('dsh on PATH', 'r')],
+  harnessNotJudged: [findings.harnessNotJudged('dsh on PATH', 'r')],
   profilesUnread: [findings.profilesUnread()],
   noProfile: [findings.noProfile('/d')],
   notLoadedAnywhere: [findings.notLoadedAnywhere()],
   notLoaded: [findings.notLoaded('p')],
-  layersUnread: [findings.layersUnread('p', 'bad indentation')],
+  layerUnread: [findings.layerUnread('p', 'cordis.patch.yml', 'bad indentation', '/d/cordis.patch.yml')],
   changesNoRow: [findings.changesNoRow('p', 'l', 'bmpp')],
   changesOtherName: [findings.changesOtherName('p', 'l', 'bmpp', 'n')],
   rowsTwice: [findings.rowsTwice('p', 2)],
@@ -124,11 +125,12 @@ const found = {
   filterHides: [findings.filterHides('p', 'helper')],
   noStorage: [findings.noStorage('p')],
   noTrail: [findings.noTrail('/d')],
-  trail: [findings.trail(1, 1, ['single'])],
-  contradictions: [findings.contradictions(1)],
-  broken: [findings.broken(1, 'x')],
-  gaps: [findings.gaps(1)],
-  hidden: [findings.hidden('7d', 1)],
+  unreadable: [findings.unreadable('/d', 'x')],
+  trail: [findings.trail(1, 1, ['single']), findings.trail(2, 2, ['single'])],
+  contradictions: [findings.contradictions(1), findings.contradictions(2)],
+  broken: [findings.broken(1, 'x'), findings.broken(2, 'x')],
+  gaps: [findings.gaps(1), findings.gaps(2)],
+  hidden: [findings.hidden('7d', 1), findings.hidden('7d', 2)],
   mendFirst: [findings.mendFirst('7d', 'Mend first: x.')],
 }
 
@@ -163,6 +165,15 @@ test('what is wrong comes with its mend', () => {
       level === 'warning' || level === 'error' || what.startsWith('no trail'),
     ])
   }
+})
+
+test('no finding sends a reader to a page, which the package does not hold, and the one about storage has what the page has', () => {
+  for (const { what, mend = '' } of Object.values(found).flat()) expect(`${what} ${mend}`).not.toMatch(/\.md\b|docs\//)
+  const audit = readPage('docs/AUDIT.md')
+  const [yaml] = audit.blocks('yaml').filter(({ text }) => text.includes('id: storage-json'))
+  const words = [...yaml.text.matchAll(/(?:id|name|root|backend): '?(.*?)'?$/gm)].map(([, word]) => word)
+  expect(words).toHaveLength(8)
+  for (const word of words) expect(findings.noStorage('p').mend).toContain(word)
 })
 
 test('the dry run says what the page says', async () => {

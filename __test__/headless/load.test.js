@@ -90,7 +90,7 @@ describe('a configuration with problems ends the boot', () => {
       '  - INVALID_LENGTH: `serverNames` must name at least one (at serverNames)\n',
       '  - CONTRADICTION: "write_note" in `mutatingTools` is in `readTools` too: ',
       '  - CONTRADICTION: "lookup" in `searchTools` is not in `readTools`: ',
-      '  - INVALID_TYPE: `createRequiresSearch` takes true or false, not a string (at createRequiresSearch)\n',
+      '  - INVALID_TYPE: `createRequiresSearch` takes true or false, not the string "yes" (at createRequiresSearch)\n',
     ])
   })
 

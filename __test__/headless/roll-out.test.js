@@ -13,7 +13,7 @@ const readme = readPage('README.md')
 
 /** The blocks of the README from one heading to another. @param {string} from @param {string} to */
 const blocksBetween = (from, to) => readme.blocks().slice(readme.blocksBefore(from), readme.blocksBefore(to))
-const [install, layer] = blocksBetween('Install', 'Uninstall')
+const [install, layer, onPath] = blocksBetween('Install', 'Uninstall')
 const [uninstall] = blocksBetween('Uninstall', 'Rolling out')
 const steps = blocksBetween('Rolling out', 'What the model sees')
 const [first, doctor, report, reported, second, audited, override, third, overwritten] = steps.map(({ text }) => text)
@@ -51,16 +51,16 @@ describe.skipIf(!outside)('the roll-out of the README', () => {
     const added = await shell.type(install.text.replace('npm run pack\n', ''))
     expect(added.code).toBe(0)
     writeFileSync(shell.patch, layer.text)
-    path = first.split('\n')[0] ?? ''
+    path = onPath.text
     expect(path).toMatch(/^export PATH=/)
   })
   afterAll(home.remove)
 
-  /** Types a block of the page, with the path that its first step sets. */
+  /** Types a block of the page, with the path that the installing sets. */
   const type = (commands, script) => shell.type(`${path}\n${commands}`, script)
 
   test('audit: nothing is blocked, the doctor and the report say what the page shows', async () => {
-    const [, run, look] = first.split('\n')
+    const [run, look] = first.split('\n')
     expect(await type(run, play([write('Deploy day')]))).toMatchObject({ code: 0, stdout: 'Noted.\n' })
     await type(run, play([classify('complex')], [write('Runbook')]))
     const many = Array.from({ length: 18 }, (_, index) => write(`Plan ${index}`))

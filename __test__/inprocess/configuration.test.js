@@ -23,7 +23,7 @@ describe('a configuration with problems fails the boot', () => {
     'strict: AMBIGUOUS_MODE: `strict` does not exist: say `mode` (off, audit, enforce) and `profile` (compat, strict)',
     'profile: INVALID_ENUM: `profile` is one of compat, strict, not "strictest"',
     'serverNames: INVALID_LENGTH: `serverNames` must name at least one',
-    'createRequiresSearch: INVALID_TYPE: `createRequiresSearch` takes true or false, not a string',
+    'createRequiresSearch: INVALID_TYPE: `createRequiresSearch` takes true or false, not the string "yes"',
     'pathGaurd: UNKNOWN_KEY: `pathGaurd` is no key',
   ]
 
@@ -92,7 +92,7 @@ describe('a configuration with problems fails the boot', () => {
     [{ policyVersion: 1 }, 'INVALID_TYPE'],
     [{ readTools: ['write_note'] }, 'CONTRADICTION'],
     [{ destructiveTools: ['search_notes'] }, 'CONTRADICTION'],
-    [{ mutatingTools: ['bmpp__classify'] }, 'cannot list the policy'],
+    [{ mutatingTools: ['bmpp__classify'] }, "is the policy's own tool"],
     [{ readTools: ['mcp__basic-memory__cat'] }, 'raw names'],
     [{ searchTools: [] }, 'INVALID_LENGTH'],
     [{ readTools: [] }, 'INVALID_LENGTH'],

@@ -157,6 +157,26 @@ describe('calls that skip stages', () => {
     expect(gate.records).toHaveLength(2)
   })
 
+  test('in audit the result of a name that a model made up says that no tool was reached', async () => {
+    const name = memory('notes_of')
+    const gate = await bootGate({ mode: 'audit', tools: { [name]: () => 'there' } })
+    await gate.turn([
+      [
+        [memory('made_up'), {}],
+        [name, {}],
+      ],
+    ])
+    // By that the report tells a tool to put on a list from one that is not there.
+    expect(gate.decisions().map(({ code, enforcement }) => `${code} ${enforcement}`)).toEqual([
+      'UNKNOWN_MEMORY_TOOL overridden',
+      'UNKNOWN_MEMORY_TOOL overridden',
+    ])
+    expect(gate.settlements().map(({ tool, happened }) => [tool, happened])).toEqual([
+      [memory('made_up'), 'refused'],
+      [name, 'ran'],
+    ])
+  })
+
   test('a server whose name begins with ours and two underscores falls on the closed side', async () => {
     const name = 'mcp__basic-memory__work__write_note'
     const gate = await bootGate({ tools: { [name]: () => 'written' } })

@@ -1,9 +1,10 @@
 /** The command dsh-bmpp on trails that are made up: what it prints, what it exits with, and its manners. */
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../js/cli/main.js'
 import { Terminal } from '../../js/cli/terminal.js'
+import { loadAddon } from '../../js/native.js'
 import { inRoot } from '../../scripts/lib/project.mjs'
 import { perRecordHome, singleHome } from '../support/generate-trail.js'
 import { tempDir, withTempDir } from '../support/temp-dir.js'
@@ -54,12 +55,64 @@ describe('help and usage', () => {
     [['audit', '--since', 'yesterdayish'], 'takes a date'],
     [['report', '--decision', 'maybe'], 'is one of allow, deny'],
     [['prune'], 'say what to keep'],
-    [['explain'], 'name a code'],
+    [['explain'], 'name a code or another word'],
     [['check', '--config', 'null'], ''],
   ])('%j is wrong usage', async (args, sentence) => {
     const { code, err } = await said(args)
     expect(code).toBeGreaterThanOrEqual(2)
     expect(err).toContain(sentence)
+  })
+})
+
+describe('a word that no record can have', () => {
+  test.each([
+    ['--code', 'CLASSIFICATION_REQUIERD', 'did you mean CLASSIFICATION_REQUIRED?'],
+    ['--code', 'create-requires-serch', 'did you mean CREATE_REQUIRES_SEARCH?'],
+    [
+      '--code',
+      'LOOKUP',
+      'did you mean MEMORY_LOOKUP_PENDING_IN_BATCH, MEMORY_LOOKUP_FAILED or MEMORY_LOOKUP_REQUIRED?',
+    ],
+    ['--code', 'NO_SUCH_THING_AT_ALL', '"NO_SUCH_THING_AT_ALL"; dsh-bmpp explain --list names them all'],
+    // Words of a configuration and of other fields are no codes of a record.
+    ['--code', 'INVALID_NUMBER', 'no record has the code "INVALID_NUMBER"'],
+    ['--code', 'overridden', 'no record has the code "overridden"'],
+    ['--code', '', 'no record has the code ""'],
+    ['--decision', 'denied', 'is one of allow, deny; not "denied"'],
+    ['--enforcement', 'overriden', 'did you mean overridden?'],
+  ])('%s %s', async (option, word, sentence) => {
+    for (const name of ['audit', 'report']) {
+      const { code, out, err } = await on(name, option, word)
+      expect([code, out]).toEqual([2, ''])
+      expect(err).toContain(sentence)
+      expect(err).toContain(`See dsh-bmpp ${name} --help`)
+    }
+  })
+
+  test('every word that a record can have is taken, in any case', async () => {
+    const { codes, observations } = loadAddon().vocabulary()
+    const words = [...codes.map(({ name }) => name), ...observations]
+    expect((await on('report', '--json', ...words.flatMap(word => ['--code', word]))).code).toBe(0)
+    const whole = await on(
+      'audit',
+      '--code',
+      'CREATE_REQUIRES_SEARCH',
+      '--decision',
+      'deny',
+      '--enforcement',
+      'overridden',
+    )
+    const other = await on(
+      'audit',
+      '--code',
+      'create requires-search',
+      '--decision',
+      'Deny',
+      '--enforcement',
+      'OVERRIDDEN',
+    )
+    expect(lines(whole.out).length).toBeGreaterThan(2)
+    expect(other).toEqual(whole)
   })
 })
 
@@ -72,7 +125,20 @@ describe('started in the wrong way', () => {
   test.each([
     ['an unknown command', ['nonsense'], 2, /^dsh-bmpp: there is no command "nonsense"\nSee dsh-bmpp --help\n$/],
     ['a typo', ['doctr'], 2, /there is no command "doctr"; did you mean doctor\?/],
-    ['an option in place of a command', ['--nonsense'], 2, /there is no command "--nonsense"/],
+    [
+      'an option in place of a command',
+      ['--nonsense'],
+      2,
+      /--nonsense stands where the command belongs: dsh-bmpp <command>/,
+    ],
+    [
+      'an option before the command',
+      ['--json', 'report'],
+      2,
+      /--json stands where the command belongs: dsh-bmpp report \[/,
+    ],
+    ['a home and no command', ['--home', nowhere], 2, /--home stands where the command belongs/],
+    ['a home before a command that takes none', ['--home', nowhere, 'explain', 'x'], 2, /Unknown option '--home'/],
     ['a name that every object has', ['constructor'], 2, /there is no command "constructor"/],
     [
       'an unknown option',
@@ -115,6 +181,18 @@ describe('started in the wrong way', () => {
     const { code, stdout, stderr } = started([name, ...args], { DSH_BMPP_NATIVE: '/nowhere.node' })
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
     expect(stderr).toMatch(/cannot load its native addon \(.*Looked for \/nowhere\.node.*or unset it\.\n$/)
+  })
+
+  test.each([
+    ['--storages', storages],
+    [`--storages=${storages}`],
+    ['--home', join(home.path, '.dsh')],
+    [`--home=${join(home.path, '.dsh')}`],
+  ])('%j may stand before the command', async (...where) => {
+    const before = await said([...where, 'verify', '--json'])
+    expect(before).toEqual(await said(['verify', '--json', ...where]))
+    expect(before.code).toBe(0)
+    expect((await said([...where, 'report', '--help'])).out).toMatch(/^dsh-bmpp report: /)
   })
 
   test('a home in which nothing was recorded is no error, and said', async () => {
@@ -161,6 +239,60 @@ describe('audit', () => {
     for (const time of times) expect(new Date(time).toISOString().slice(0, 10)).toBe('2026-09-22')
   })
 
+  test('--limit of the records counts a call as one, and tears none apart', async () => {
+    const taken = async (...args) => lines((await on('audit', '--ndjson', ...args)).out).map(line => JSON.parse(line))
+    const denials = await taken('--decision', 'deny')
+    const [decision, settlement] = await taken('--decision', 'deny', '--limit', '1')
+    expect([decision.kind, settlement.kind, settlement.number]).toEqual(['decision', 'settlement', decision.number])
+    expect([decision, settlement]).toEqual(denials.slice(-2))
+    expect(await taken('--decision', 'deny', '--limit', '7')).toEqual(denials.slice(-14))
+    // Turns and loads count by themselves, and what is there stands in its order.
+    const whole = await taken()
+    const some = await taken('--limit', '40')
+    const keyOf = ({ load, number, seq }) => (number === undefined ? `${load} seq ${seq}` : `${load} ${number}`)
+    expect(new Set(some.map(keyOf)).size).toBe(40)
+    const keys = [...new Set(whole.map(keyOf))].slice(-40)
+    expect(some).toEqual(whole.filter(record => keys.includes(keyOf(record))))
+    expect(await taken('--limit', '100000')).toEqual(whole)
+    // Observed on the settlement alone: there it is the call's one record.
+    const empty = await taken('--code', 'RECALL_EMPTY', '--limit', '3')
+    expect(empty.map(({ kind }) => kind)).toEqual(['settlement', 'settlement', 'settlement'])
+  })
+
+  test('a settlement does not come without the decision that was let go', async () => {
+    await withTempDir(async dir => {
+      const records = [
+        ['decision', 1],
+        ['decision', 2],
+        ['decision', 3],
+        ['settlement', 2],
+        ['settlement', 1],
+        ['settlement', 3],
+      ].map(([kind, number], index) =>
+        JSON.stringify({
+          bmpp: 1,
+          kind,
+          load: 'l',
+          seq: index + 1,
+          order: index + 1,
+          time: 1,
+          number,
+          decision: 'deny',
+        }),
+      )
+      const events = { k: { bmpp: 1, records } }
+      writeFileSync(join(dir, 'bmpp_audit.json'), JSON.stringify({ unit: {}, tables: { events } }))
+      for (const [limit, expected] of [
+        ['1', [3, 3]],
+        ['2', [2, 3, 2, 3]],
+        ['3', [1, 2, 3, 2, 1, 3]],
+      ]) {
+        const { out } = await said(['audit', '--ndjson', '--limit', limit, '--storages', dir])
+        expect(lines(out).map(line => JSON.parse(line).number)).toEqual(expected)
+      }
+    })
+  })
+
   test('a reader that has gone is an end and no error', async () => {
     const write = (fd, text) => {
       if (fd === 1) throw Object.assign(new Error('gone'), { code: 'EPIPE' })
@@ -177,9 +309,49 @@ describe('report', () => {
     expect(lines(out)[0]).toMatch(
       /^(Switch to enforce|Stay in audit): of \d+ writes in \d+ turns it would have blocked/,
     )
-    for (const part of ['\nBlocked: ', '\nBy tool\n', '\nBy session', '\nBy day', '\nTurns\n', '\nLookups\n']) {
+    for (const part of [
+      '\nWould be blocked in enforce: ',
+      '\nBy tool\n',
+      '\nBy session',
+      '\nBy day',
+      '\nTurns\n',
+      '\nLookups\n',
+    ]) {
       expect(out).toContain(part)
     }
+  })
+
+  test.each([
+    [['audit'], 'Would be blocked in enforce: 1 of 1 write (100 %)', '1 would be blocked', 'would be blocked'],
+    [['enforce'], 'Blocked: 1 of 1 write (100 %)', '1 was blocked', 'blocked'],
+    [
+      ['audit', 'enforce', 'enforce'],
+      'Blocked: 2 of 3 writes (67 %) · Would be blocked in enforce: 1 of 3 writes (33 %)',
+      '1 would be blocked  2 were blocked',
+      'blocked, or would be in enforce',
+    ],
+  ])('what went on in audit is told apart from what was denied: %j', async (modes, heading, cells, verb) => {
+    await withTempDir(async dir => {
+      const records = modes.map((mode, index) =>
+        JSON.stringify({
+          ...{ bmpp: 1, kind: 'decision', load: 'l', seq: index + 1, order: index + 1, time: 1, number: index + 1 },
+          ...{ session: 's', turn: index, step: 1, tool: 'mcp__basic-memory__write_note', class: 'write', mode },
+          ...{ decision: 'deny', code: 'CREATE_REQUIRES_SEARCH', by: 'judged' },
+          enforcement: mode === 'audit' ? 'overridden' : 'denied',
+        }),
+      )
+      const events = { k: { bmpp: 1, records } }
+      writeFileSync(join(dir, 'bmpp_audit.json'), JSON.stringify({ unit: {}, tables: { events } }))
+      const { out } = await said(['report', '--storages', dir])
+      expect(lines(out)).toContain(heading)
+      for (const name of ['CREATE_REQUIRES_SEARCH', 'write_note', 's ', '1970-01-01']) {
+        const line = lines(out).find(of => of.startsWith(`  ${name}`))
+        expect(line?.replaceAll(/ {2,}/g, '  ')).toContain(cells)
+      }
+      const file = join(dir, 'page.html')
+      await said(['report', '--html', file, '--storages', dir])
+      expect(readFileSync(file, 'utf8')).toContain(`<span>${verb}</span>`)
+    })
   })
 
   test('the totals of a time are those of its days', async () => {
@@ -261,10 +433,51 @@ describe('verify', () => {
       text.splice(records[100], 5)
       writeFileSync(join(dir, 'bmpp_audit.json'), text.join('\n'))
       const { code, out, err } = await said(['verify', '--storages', dir])
-      expect(code).toBe(0)
+      expect(code).toBe(3)
       expect(out).toContain('2 gaps, 6 records missing')
       expect(out).toContain('101 to 105 (nothing says why)')
+      expect(lines(out).at(-1)).toMatch(/^Not verified: 1 record of it cannot be read\./)
+      expect(out).not.toContain('No contradiction')
       expect(err).toMatch(/1 record could not be read and was skipped:\n {2}\w+_generated0, record \d+: /)
+    })
+  })
+
+  describe('a trail of which nothing can be read is not verified', () => {
+    const chunk = (...records) => JSON.stringify({ unit: {}, tables: { events: { k: { bmpp: 1, records: records } } } })
+    const later = JSON.stringify({ bmpp: 9, kind: 'dream', load: 'l', seq: 1, order: 1, time: 1 })
+
+    test.each([
+      ['a file that is no JSON', 'bmpp_audit.json', 'garbage', '1 record of it cannot be read'],
+      ['a file that is cut', 'bmpp_audit.json', '{"unit":{},"tab', '1 record of it cannot be read'],
+      ['an empty file', 'bmpp_audit.json', '', '1 record of it cannot be read'],
+      ['JSON that is no document', 'bmpp_audit.json', 'null', '1 record of it cannot be read'],
+      ['every line broken', 'bmpp_audit.json', chunk('x', '{}', '[]'), '3 records of it cannot be read'],
+      ['a file for a record', 'bmpp_audit/events/k.json', 'x', '1 record of it cannot be read'],
+      ['a file for a record that holds none', 'bmpp_audit/events/k.json', '{"a":1}', '1 record of it cannot be read'],
+      ['records of a later version alone', 'bmpp_audit.json', chunk(later), '1 record of it is of a later version'],
+    ])('%s', async (_, name, text, why) => {
+      await withTempDir(async dir => {
+        mkdirSync(join(dir, 'bmpp_audit', 'events'), { recursive: true })
+        writeFileSync(join(dir, name), text)
+        const { code, out } = await said(['verify', '--storages', dir])
+        expect([code, lines(out).at(-1)]).toEqual([
+          3,
+          `Not verified: the trail has no record that can be read; ${why}.`,
+        ])
+        expect(out).not.toContain('No contradiction')
+        expect((await said(['verify', '--json', '--storages', dir])).code).toBe(3)
+        const { out: report } = await said(['report', '--storages', dir])
+        if (why.includes('cannot be read'))
+          expect(report).toMatch(/^Mend first: \d records? of this trail (is|are) lost/)
+      })
+    })
+
+    test('one that is empty is no error', async () => {
+      await withTempDir(async dir => {
+        mkdirSync(join(dir, 'bmpp_audit', 'events'), { recursive: true })
+        const { code, out } = await said(['verify', '--storages', dir])
+        expect([code, lines(out).at(-1)]).toEqual([0, 'Nothing to verify: there is no record.'])
+      })
     })
   })
 
@@ -296,6 +509,41 @@ describe('explain', () => {
     ]) {
       expect(out.replace(/\s+/g, ' ')).toContain(part)
     }
+  })
+
+  test.each([
+    ['INVALID_NUMBER', 'dsh does not boot with this configuration', 'What to do: Take a number'],
+    ['unknown-key', 'UNKNOWN_KEY', 'The README has every key'],
+    ['overridden', 'a word of records', 'the mode is audit'],
+    ['Not-Known', 'not-known', 'may or may not have been done'],
+    ['overriden', undefined, 'did you mean overridden?'],
+    ['invalid-numbr', undefined, 'did you mean INVALID_NUMBER?'],
+  ])('%s, which is no code of a verdict', async (word, first, second) => {
+    const { code, out, err } = await said(['explain', word])
+    expect(code).toBe(first === undefined ? 1 : 0)
+    for (const part of [first ?? '', second]) expect(`${out}${err}`.replace(/\s+/g, ' ')).toContain(part)
+  })
+
+  test('every word of a trail can be explained', async () => {
+    const records = lines((await on('audit', '--ndjson')).out).map(line => JSON.parse(line))
+    const fields = [
+      'mode',
+      'profile',
+      'event',
+      'place',
+      'class',
+      'facts',
+      'decision',
+      'code',
+      'classification',
+      'lookup',
+    ]
+    const more = ['enforcement', 'at', 'by', 'declared', 'outcome', 'happened', 'why']
+    const words = new Set(records.flatMap(record => [...fields, ...more].flatMap(field => record[field] ?? [])))
+    for (const { observations } of records) for (const word of observations ?? []) words.add(word)
+    expect(words.size).toBeGreaterThan(25)
+    const { code, err } = await said(['explain', ...words])
+    expect([code, err]).toEqual([0, ''])
   })
 
   test('lists every word, and exits 1 for one that is none', async () => {
@@ -353,6 +601,42 @@ describe('check', () => {
     ])
     expect(answers[0].told).toMatch(/^CLASSIFICATION_REQUIRED: /)
     expect(answers.map(({ line }) => line)).toEqual(answers.map((_, index) => index + 1))
+  })
+
+  test('in mode off nothing is judged, and nothing looks like a denial', () => {
+    const { code, answers, stderr } = check(
+      [
+        { ...write, id: 'w' },
+        { event: 'result', id: 'w', text: '# Created note' },
+        { event: 'step' },
+        { ...write, arguments: 5 },
+        { event: 'call', tool: 'bash' },
+      ],
+      ['--config', '{"mode":"off"}'],
+    )
+    expect([code, stderr]).toEqual([0, 'mode off: nothing is judged, and every call goes on\n'])
+    const nothing = { decision: null, code: null, enforcement: null, observations: [] }
+    expect(answers).toEqual([
+      { line: 1, id: 'w', tool: write.tool, ...nothing },
+      { line: 2, id: 'w', outcome: null, observations: [] },
+      { line: 3, step: 2 },
+      { line: 4, id: 'line 4', tool: write.tool, ...nothing },
+      { line: 5, tool: 'bash', ...nothing },
+    ])
+  })
+
+  test('the events of the help do what it says', async () => {
+    const { out } = await said(['check', '--help'])
+    const events = out.split('\n').flatMap(line => /^ {2}(\{.*?\})(?: {2,}|$)/.exec(line)?.[1] ?? [])
+    const answers = events.map(event => JSON.parse(event))
+    const { code, answers: given } = check(answers)
+    expect(code).toBe(0)
+    expect(given.flatMap(({ observations }) => observations ?? [])).toEqual([])
+    expect(given.find(({ id, code: of }) => id === 'w' && of)).toMatchObject({ code: 'ALLOW_RECALL_OK' })
+    for (const left of ['"step"', '"s"']) {
+      const { answers: without } = check(answers.filter(event => !JSON.stringify(event).includes(left)))
+      expect(without.find(({ id, code: of }) => id === 'w' && of).enforcement).toBe('denied')
+    }
   })
 
   test('a configuration changes what it should, and a bad one is refused with every problem', () => {

@@ -1,7 +1,7 @@
 /** The command dsh-bmpp doctor on homes that are made up: what it finds in layers, rows, servers, filters and a trail. */
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { run } from '../../js/cli/main.js'
 import { Terminal } from '../../js/cli/terminal.js'
 import { hosts, inRoot } from '../../scripts/lib/project.mjs'
@@ -30,15 +30,18 @@ describe('doctor', () => {
   const withHome = (layers, use) =>
     withTempDir(dir => {
       const root = join(dir, '.dsh')
-      mkdirSync(join(root, 'profiles', 'node_modules', '@deepseek-ai'), { recursive: true })
       mkdirSync(join(root, 'profiles', 'p'), { recursive: true })
       const from = readFileSync(join(dsh, 'dsh', 'package.json'), 'utf8')
       expect(JSON.parse(from).name).toBe('@deepseek-ai/dsh')
-      symlinkSync(join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
-      const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
-      symlinkSync(layers.boot ?? boot, join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh-app-boot'))
-      writeFileSync(join(root, 'profiles', 'p', 'package.json'), JSON.stringify({ dsh: { profile: { bundles: [] } } }))
-      if (layers.profile) writeFileSync(join(root, 'profiles', 'p', 'cordis.patch.yml'), layers.profile)
+      if (layers.booted !== false) {
+        mkdirSync(join(root, 'profiles', 'node_modules', '@deepseek-ai'), { recursive: true })
+        symlinkSync(join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
+        const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
+        symlinkSync(layers.boot ?? boot, join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh-app-boot'))
+      }
+      const manifest = layers.manifest ?? JSON.stringify({ dsh: { profile: { bundles: [] } } })
+      writeFileSync(join(root, 'profiles', 'p', 'package.json'), manifest)
+      if (layers.profile !== undefined) writeFileSync(join(root, 'profiles', 'p', 'cordis.patch.yml'), layers.profile)
       if (layers.home) writeFileSync(join(root, 'cordis.patch.yml'), layers.home)
       return use(async (...args) => {
         const result = await said(['doctor', '--json', '--home', root, ...args])
@@ -49,6 +52,8 @@ describe('doctor', () => {
   const insert = `- insert:\n    - id: bmpp\n      name: dsh-bmpp\n      ${row}\n`
   const server = name =>
     `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: ${name}, command: !!js "env.BM", args: [basic-memory, mcp]}\n`
+  const memory = (more = '') =>
+    `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: basic-memory, command: ${process.execPath}, args: [basic-memory, mcp]}\n${more}`
   const storage = "    - {id: storage-domain, name: '@deepseek-ai/dsh-storage-domain', config: {backend: json}}\n"
   const text = findings => findings.map(({ level, what }) => `${level}: ${what}`).join('\n')
 
@@ -89,12 +94,161 @@ describe('doctor', () => {
     ],
     ['no storage', { profile: insert + server('basic-memory') }, 4, 'has no storage'],
     ['no row at all', { profile: '[]' }, 1, 'no profile loads dsh-bmpp'],
-    ['layers that are no YAML', { profile: '- {' }, 1, 'its layers cannot be read'],
   ])('%s', async (_, layers, expected, sentence) => {
     await withHome(layers, async doctor => {
       const { code, findings } = await doctor()
       expect(text(findings)).toContain(sentence)
       expect(code).toBe(expected)
+    })
+  })
+
+  test('a trail of which nothing can be read is an error, and no trail that was read', async () => {
+    await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
+      await withTempDir(async dir => {
+        writeFileSync(join(dir, 'bmpp_audit.json'), '{"unit":')
+        const { code, findings } = await doctor('--storages', dir)
+        expect(code).toBe(1)
+        expect(text(findings)).toContain('error: trail: no record of it can be read: bmpp_audit.json: ')
+        expect(text(findings)).not.toContain('ok: trail')
+      })
+    })
+  })
+
+  describe('a file of a profile that the host cannot read is the error, and is named', () => {
+    const own = 'profiles/p/cordis.patch.yml'
+    test.each([
+      ['no YAML', { profile: '- {' }, own, 'unexpected end'],
+      ['a tab where YAML takes none', { profile: `${insert}\t- x\n` }, own, ''],
+      ['no list', { profile: 'bmpp: {mode: enforce}\n' }, own, 'it is no list of rows'],
+      ['nothing but a comment', { profile: '# soon\n' }, own, 'it is empty; write [] for no row'],
+      ['an entry that is no mapping', { profile: `${insert}- bmpp\n` }, own, 'entry 2 of it is no mapping'],
+      ["the home's layer", { profile: insert, home: '- {' }, 'cordis.patch.yml', 'unexpected end'],
+      ['the manifest', { profile: insert, manifest: '{"dsh":' }, 'profiles/p/package.json', ''],
+    ])('%s', async (_, layers, file, why) => {
+      await withHome(layers, async doctor => {
+        const { code, findings } = await doctor()
+        expect(code).toBe(1)
+        const errors = findings.filter(({ level }) => level === 'error')
+        expect(errors).toEqual([
+          {
+            level: 'error',
+            what: expect.stringContaining(`profile p: ${file} cannot be read: ${why}`),
+            mend: expect.stringMatching(new RegExp(`dsh does not boot .* correct /.*/\\.dsh/${file}$`)),
+          },
+        ])
+        // What a row that was not read allows is not known, so it is no error either.
+        const [harness] = findings.filter(({ what }) => what.startsWith('Harness'))
+        expect(harness).toMatchObject({ level: 'warning', mend: expect.stringContaining('can be told when') })
+      })
+    })
+  })
+
+  describe('a row that was meant for the plugin and is not', () => {
+    const rest = () => insert + memory() + storage
+    const skipped = (id, layer = 'profiles/p/cordis.patch.yml') =>
+      `warning: profile p: ${layer} changes the row ${id}, which no layer before it brings: dsh skips it`
+
+    test.each([
+      ['a typo of its id', '- id: bmmp\n  config: {mode: audit}\n', skipped('bmmp')],
+      ['a typo without a config', '- id: bmp\n  disabled: true\n', skipped('bmp')],
+      ['the name of the package as the id', '- id: dsh-bmpp\n  config: {mode: audit}\n', skipped('dsh-bmpp')],
+      [
+        'another id with keys that are ours',
+        '- id: memory-policy\n  config: {mode: audit}\n',
+        skipped('memory-policy'),
+      ],
+      ['a group that is not there', '- id: group-x\n  insert: [{id: bmpp2, name: dsh-bmpp}]\n', skipped('group-x')],
+    ])('%s', async (_, more, sentence) => {
+      await withHome({ profile: rest() + more }, async doctor => {
+        const { code, findings } = await doctor()
+        expect(text(findings)).toContain(sentence)
+        expect(code).toBe(4)
+      })
+    })
+
+    test.each([
+      ['another row that is not there', '- id: web\n  config: {port: 1}\n'],
+      ['another row with a key like ours', '- id: web\n  config: {mode: dark, port: 1}\n'],
+      ['another row without a config', '- id: web\n  disabled: true\n'],
+    ])('%s is no finding', async (_, more) => {
+      await withHome({ profile: rest() + more }, async doctor => {
+        expect(text((await doctor()).findings)).not.toContain('dsh skips it')
+      })
+    })
+
+    test('a typo of its name is another package', async () => {
+      await withHome({ profile: rest().replace('name: dsh-bmpp', 'name: dsh-bmmp') }, async doctor => {
+        const { code, findings } = await doctor()
+        expect(text(findings)).toContain(
+          'error: profile p: the row bmpp names the package dsh-bmmp, which is not dsh-bmpp',
+        )
+        expect(code).toBe(1)
+      })
+    })
+
+    test('a row that names a checkout is ours under any id', async () => {
+      const own = rest()
+        .replace('id: bmpp', 'id: gate')
+        .replace('name: dsh-bmpp', `name: ${inRoot('js', 'index.js')}`)
+      await withHome({ profile: own }, async doctor => {
+        expect(text((await doctor()).findings)).toContain('ok: profile p: mode enforce')
+      })
+    })
+  })
+
+  describe('before dsh was ever run in the home', () => {
+    const bin = realpathSync(join(dsh, 'dsh'))
+    const entry = join(bin, 'lib', 'bin.js')
+    /** dsh as package managers put it on the PATH. */
+    const launchers = {
+      'a link': dir => symlinkSync(entry, join(dir, 'dsh')),
+      'the shell script that is in this checkout': dir => {
+        symlinkSync(join(hosts.dsh, 'node_modules', '.bin', 'dsh'), join(dir, 'dsh'))
+      },
+      'a shell script with a whole path': dir =>
+        writeFileSync(join(dir, 'dsh'), `#!/bin/sh\nexec node "${entry}" "$@"\n`),
+      'a shell script with a relative one': dir => {
+        const basedir = '$basedir'
+        symlinkSync(bin, join(dir, 'app'))
+        writeFileSync(
+          join(dir, 'dsh'),
+          `#!/bin/sh\nbasedir=$(dirname "$0")\nif [ -x "${basedir}/node" ]; then\n  exec "${basedir}/node"  "${basedir}/app/lib/bin.js" "$@"\nfi\n`,
+        )
+      },
+    }
+    const onPath = (put, use) =>
+      withTempDir(async dir => {
+        put(dir)
+        vi.stubEnv('PATH', dir)
+        try {
+          await use()
+        } finally {
+          vi.unstubAllEnvs()
+        }
+      })
+
+    test.each(Object.entries(launchers))('%s is found, and reads the layers', async (_, put) => {
+      await onPath(put, () =>
+        withHome({ booted: false, profile: insert + memory() + storage }, async doctor => {
+          const { findings } = await doctor()
+          expect(text(findings)).toContain('Harness (dsh on PATH): host version 0.1.0-rc.8')
+          expect(text(findings)).toContain('ok: profile p: mode enforce')
+        }),
+      )
+    })
+
+    test.each([
+      ['a script that starts something else', '#!/bin/sh\nexec node "/no/such/dsh.js" "$@"\n'],
+      ['what is no script', '\u007fELF'],
+      ['a script that is too long to be one', `#!/bin/sh\n# ${'x'.repeat(1 << 16)}\nexec node "${entry}"\n`],
+    ])('%s is not', async (_, script) => {
+      await onPath(
+        dir => writeFileSync(join(dir, 'dsh'), script),
+        () =>
+          withHome({ booted: false, profile: insert }, async doctor => {
+            expect(text((await doctor()).findings)).toContain('warning: no Harness was found')
+          }),
+      )
     })
   })
 
@@ -108,13 +262,11 @@ describe('doctor', () => {
         )
         const { code, findings } = await doctor('--storages', dir)
         expect(code).toBe(1)
-        expect(text(findings)).toContain('error: trail: 1 records do not follow')
+        expect(text(findings)).toContain('error: trail: 1 record does not follow')
       })
     })
   })
 
-  const memory = (more = '') =>
-    `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: basic-memory, command: ${process.execPath}, args: [basic-memory, mcp]}\n${more}`
   const subagent = filter =>
     `    - {id: helper, name: '@deepseek-ai/dsh-tool-subagent', config: {provider: spawn, toolFilter: ${filter}}}\n`
   const allWrites = 'mcp__basic-memory__write_note'
@@ -278,7 +430,7 @@ describe('doctor', () => {
         ])
         const { code, findings } = await doctor('--storages', dir)
         expect(text(findings)).toContain(
-          'warning: trail: in the last 7d, 1 writes were tried by agents that do not see bmpp__classify',
+          'warning: trail: in the last 7d, 1 write was tried by agents that do not see bmpp__classify',
         )
         expect(text(findings)).toContain(
           'warning: trail: in the last 7d: Mend first: the policy itself failed on 1 call',

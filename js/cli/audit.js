@@ -26,10 +26,11 @@ export const audit = {
 Usage: dsh-bmpp audit [filters] [--json | --ndjson] [--limit N]
 
 A table has one line for each decision, the last ${LIMIT} of them. --json and --ndjson give the records as they are
-stored, all kinds of them and all that the filters take; a settlement goes with its decision.
+stored, all kinds of them and all that the filters take; a settlement goes with its decision. So --limit counts a call
+with all its records as one there, and any other record by itself.
 
 ${filterHelp}
-  --limit N           the last N decisions or records; 0: all (default: ${LIMIT} in a table, else all)
+  --limit N           the last N decisions, or calls and other records; 0: all (default: ${LIMIT} in a table, else all)
   --json              one JSON list
   --ndjson            one record a line, for jq, DuckDB, ClickHouse, Vector
 ${whereHelp}
@@ -38,6 +39,7 @@ Examples:
   dsh-bmpp audit --since 1d
   dsh-bmpp audit --decision deny --tool write_note
   dsh-bmpp audit --session session-70af --turn 3 --limit 0
+  dsh-bmpp audit --decision deny --json --limit 1
   dsh-bmpp audit --ndjson --since 7d > week.ndjson
   dsh-bmpp audit --ndjson | jq 'select(.kind=="settlement" and .happened=="failed").tool'
 
@@ -83,17 +85,63 @@ function printRaw(select, limit, asList, terminal) {
     return terminal.out(text)
   }
   if (asList) terminal.out('[\n')
-  /** @type {string[]} */
-  let last = []
+  const last = new Last(limit)
   const tally = select(text => {
     const lines = text.trimEnd().split('\n')
     if (limit === 0) return print(lines)
-    last = [...last, ...lines].slice(-limit)
+    for (const line of lines) last.take(line)
     return true
   })
-  print(last)
+  print(last.lines())
   if (asList) terminal.out(first ? ']\n' : '\n]\n')
   return tally
+}
+
+/** The last records as they go by: what belongs to one call stays together and counts once. */
+class Last {
+  #limit
+  #taken = 0
+  /** By call, or by its place for what is no call's: each in the order of its first record. @type {Map<string, Array<{ line: string, at: number }>>} */
+  #kept = new Map()
+  /** Calls that were let go, whose settlement may be still to come. @type {Set<string>} */
+  #gone = new Set()
+
+  /** @param {number} limit */
+  constructor(limit) {
+    this.#limit = limit
+  }
+
+  /** @param {string} line */
+  take(line) {
+    const at = this.#taken++
+    const { kind, load, number } = JSON.parse(line)
+    const isCall = (kind === 'decision' || kind === 'settlement') && Number.isInteger(number)
+    const key = isCall ? `${load} ${number}` : String(at)
+    if (this.#gone.has(key)) {
+      if (kind === 'settlement') this.#gone.delete(key)
+      return
+    }
+    const kept = this.#kept.get(key)
+    if (kept !== undefined) {
+      kept.push({ line, at })
+      return
+    }
+    this.#kept.set(key, [{ line, at }])
+    if (this.#kept.size <= this.#limit) return
+    const [first = ''] = this.#kept.keys()
+    const open =
+      first.includes(' ') && !this.#kept.get(first)?.some(({ line: of }) => of.includes('"kind":"settlement"'))
+    this.#kept.delete(first)
+    if (open) this.#gone.add(first)
+  }
+
+  /** In the order in which they went by. */
+  lines() {
+    return [...this.#kept.values()]
+      .flat()
+      .sort((a, b) => a.at - b.at)
+      .map(({ line }) => line)
+  }
 }
 
 /** Colours of what the mode made of a verdict. @type {Record<string, 'red' | 'yellow' | 'blue'>} */

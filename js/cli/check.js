@@ -16,16 +16,21 @@ Usage: dsh-bmpp check [--config FILE | --config JSON] [--events FILE] < events.n
 
 Reads one event a line and answers one JSON line for each. Nothing is written anywhere.
 
-  {"event":"call","id":"c1","tool":"mcp__basic-memory__write_note","arguments":{"title":"T","directory":"d","content":""}}
-  {"event":"result","id":"c1","isError":false,"value":{"content":[{"type":"text","text":"# Created note"}]}}
+  {"event":"call","id":"d","tool":"bmpp__classify","arguments":{"task":"complex"}}
+  {"event":"result","id":"d"}
+  {"event":"call","id":"s","tool":"mcp__basic-memory__search_notes","arguments":{"query":"x"}}
+  {"event":"result","id":"s","text":"# Search Results: x"}
   {"event":"step"}          the next message of the model begins
+  {"event":"call","id":"w","tool":"mcp__basic-memory__write_note","arguments":{"title":"T","directory":"d","content":""}}
   {"event":"turn"}          the next turn begins
   {"event":"session-end"}   the session ends
 
 "session" names a session (default "s"). "turn" and "step" of a call set the numbers; else they go on from the events
 before. A result has "reached": false where the body did not run; it is so by itself for a call that was denied. A
 declaration counts by its result: {"event":"result","id":…,"isError":false}. "text":"…" is short for a value with one
-text. An answer holds the verdict and what the mode makes of it, and for a denial what the model would be told.
+text. An answer holds the verdict and what the mode makes of it, and for a denial what the model would be told. Of the
+events above the last call is let through as ALLOW_RECALL_OK; without the "step", or the search, it is denied. In mode
+off nothing is judged, and an answer holds no verdict.
 
   --config C          a JSON object, or a file with one (default: {}); "mode" is enforce unless it says otherwise
   --events FILE       instead of standard input
@@ -33,6 +38,7 @@ text. An answer holds the verdict and what the mode makes of it, and for a denia
 Examples:
   dsh-bmpp check --config '{"profile":"strict"}' < events.ndjson
   echo '{"event":"call","tool":"mcp__basic-memory__delete_note","arguments":{"identifier":"a"}}' | dsh-bmpp check
+  dsh-bmpp check --config '{"mode":"audit"}' --events events.ndjson
 
 Exit codes: 0 · 1 the configuration is refused · 2 wrong usage, or an event that is none · 3 a file cannot be read
 `,
@@ -46,7 +52,8 @@ Exit codes: 0 · 1 the configuration is refused · 2 wrong usage, or an event th
         terminal.error(`${path.join('.') || 'configuration'}: ${code}: ${message}\n`)
       return EXIT.found
     }
-    const run = new DryRun(new Core(native, config))
+    const run = new DryRun(new Core(native, config), config.mode === 'off')
+    if (config.mode === 'off') terminal.error('mode off: nothing is judged, and every call goes on\n')
     const input = values.events === undefined ? process.stdin : createReadStream(values.events)
     let number = 0
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -87,15 +94,17 @@ function eventFrom(line, number) {
 
 class DryRun {
   #core
+  #off
   /** @type {Map<string, Session>} */
   #sessions = new Map()
-  /** @type {Map<string, Open>} */
+  /** Calls without a result; of what was not judged nothing is known. @type {Map<string, Open | undefined>} */
   #open = new Map()
   #calls = 0
 
-  /** @param {Core} core */
-  constructor(core) {
+  /** @param {Core} core @param {boolean} off nothing is judged */
+  constructor(core, off) {
     this.#core = core
+    this.#off = off
   }
 
   /** @param {Record<string, any>} event @param {number} line */
@@ -130,11 +139,19 @@ class DryRun {
     const core = this.#core
     const { addon: native, handle } = core
     if (typeof event.tool !== 'string') throw new Failure(`line ${line}: a call has a "tool"`)
-    if (!core.governs(event.tool)) return { tool: event.tool, ...core.outside, enforcement: 'allowed' }
+    const nothing = { decision: null, code: null, enforcement: null, observations: [] }
+    if (!core.governs(event.tool)) {
+      return { tool: event.tool, ...(this.#off ? nothing : { ...core.outside, enforcement: 'allowed' }) }
+    }
     for (const key of /** @type {const} */ (['turn', 'step'])) {
       if (event[key] === undefined) continue
       if (!Number.isInteger(event[key]) || event[key] < 0) throw new Failure(`line ${line}: "${key}" is a whole number`)
       session[key] = event[key]
+    }
+    const id = String(event.id ?? `line ${line}`)
+    if (this.#off) {
+      this.#open.set(id, undefined)
+      return { id, tool: event.tool, ...nothing }
     }
     session.number ??= native.openSession(handle)
     this.#calls += 1
@@ -143,7 +160,6 @@ class DryRun {
     const args = event.arguments ?? {}
     const word = native.judge(handle, this.#calls, tool.id, native.PLACE_HOST_TURN, number, turn, step, plain(args))
     const enforcement = core.enforcement(word, event.canAsk === true)
-    const id = String(event.id ?? `line ${line}`)
     this.#open.set(id, { session, call: this.#calls, tool, enforcement, task: args?.task })
     const { decision, code, observations, classification, lookup } = core.describe(word)
     const told = enforcement === 'denied' ? { told: core.denialText(word, tool.id) } : {}
@@ -155,8 +171,8 @@ class DryRun {
     const { addon: native, handle } = this.#core
     const id = String(event.id)
     const open = this.#open.get(id)
-    if (open === undefined) throw new Failure(`line ${line}: no call "${id}" is open`)
-    this.#open.delete(id)
+    if (!this.#open.delete(id)) throw new Failure(`line ${line}: no call "${id}" is open`)
+    if (open === undefined) return { id, outcome: null, observations: [] }
     const reached = event.reached ?? open.enforcement !== 'denied'
     const task = open.tool.class === 'control' ? open.task : undefined
     let facts = reached ? native.FACT_REACHED : 0

@@ -5,6 +5,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { loadAddon } from '../native.js'
 import { dshHome, storagesOf } from './home.js'
+import { shown } from './terminal.js'
 
 /**
  * @typedef {object} Command
@@ -60,7 +61,7 @@ export const filterHelp = `  --session ID        a session, or how its id begins
   --turn N
   --since, --until T  a date (2026-02-28, 2026-02-28T12:00Z) or an age (30m, 12h, 7d)
   --tool NAME         public or raw name
-  --code CODE         of the verdict, or observed
+  --code CODE         of the verdict, or observed; dsh-bmpp explain --list names them
   --decision D        allow, deny
   --enforcement E     allowed, denied, asked, overridden`
 
@@ -125,18 +126,58 @@ export function messageOf(error) {
 }
 
 /**
- * The word that a typo was probably meant to be: at most a third of it wrong, and case aside.
+ * The words that a typo was probably meant to be, the nearest first: at most a third of one wrong, and case aside.
  * @param {string} given
  * @param {readonly string[]} words
  */
-export function nearest(given, words) {
-  if (given.length > 64) return undefined
-  const [best] = words
+export function allNear(given, words) {
+  if (given.length > 64) return []
+  return words
     .map(word => ({ word, wrong: distance(given.toLowerCase(), word.toLowerCase()) }))
     .filter(({ word, wrong }) => wrong <= Math.max(1, word.length / 3))
     .sort((a, b) => a.wrong - b.wrong)
-  return best?.word
+    .map(({ word }) => word)
 }
+
+/** The nearest of them. @param {string} given @param {readonly string[]} words */
+export const nearest = (given, words) => allNear(given, words)[0]
+
+/** What a code may be written as: in any case, its words joined by `_`, `-` or a space. @param {string} text */
+export const asCode = text => text.trim().toUpperCase().replaceAll(/[- ]/g, '_')
+
+/** Codes and observations: what stands in the code or the observations of a record. */
+function codesOfRecords() {
+  const native = addon()
+  const { codes, observations } = native.vocabulary()
+  return [...new Set([...codes.map(({ name }) => name), ...observations])]
+}
+
+/** Near words that an error names. */
+const NEAR = 3
+
+/**
+ * Codes that were asked for. One that no record can have is an error: an empty answer would look like a true one.
+ * @param {string[]} [given]
+ */
+function codesFrom(given = []) {
+  if (given.length === 0) return []
+  const known = codesOfRecords()
+  return given.map(text => {
+    const code = asCode(text)
+    if (known.includes(code)) return code
+    // A word that is left out, or one too many, is no typo; what holds it may be meant all the same.
+    const near = [
+      ...new Set([...allNear(code, known), ...known.filter(name => code !== '' && name.includes(code))]),
+    ].slice(0, NEAR)
+    const hint = near.length === 0 ? '' : `; did you mean ${either(near)}?`
+    throw new Failure(
+      `--code: no record has the code "${shown(text)}"${hint}${hint === '' ? ';' : ''} dsh-bmpp explain --list names them all`,
+    )
+  })
+}
+
+/** @param {readonly string[]} words */
+const either = words => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`)
 
 /** Levenshtein's distance. @param {string} a @param {string} b */
 function distance(a, b) {
@@ -165,18 +206,21 @@ export function filterFrom(values, now = Date.now()) {
     ...(values.since === undefined ? {} : { since: timeFrom('since', values.since, now) }),
     ...(values.until === undefined ? {} : { until: timeFrom('until', values.until, now) }),
     tools: values.tool ?? [],
-    codes: (values.code ?? []).map((/** @type {string} */ code) => code.toUpperCase()),
+    codes: codesFrom(values.code),
     decisions: oneOf('decision', values.decision, ['allow', 'deny']),
     enforcements: oneOf('enforcement', values.enforcement, ['allowed', 'denied', 'asked', 'overridden']),
   })
 }
 
-/** @param {string} option @param {string[] | undefined} given @param {string[]} allowed */
+/** Words of a closed list, in any case. @param {string} option @param {string[] | undefined} given @param {string[]} allowed */
 function oneOf(option, given = [], allowed) {
-  for (const value of given) {
-    if (!allowed.includes(value)) throw new Failure(`--${option} is one of ${allowed.join(', ')}; not "${value}"`)
-  }
-  return given
+  return given.map(text => {
+    const value = text.trim().toLowerCase()
+    if (allowed.includes(value)) return value
+    const meant = nearest(value, allowed)
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+    throw new Failure(`--${option} is one of ${allowed.join(', ')}; not "${shown(text)}"${hint}`)
+  })
 }
 
 /** @param {string} option @param {string} text */

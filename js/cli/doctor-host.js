@@ -2,10 +2,11 @@
  * What a home says of its host and its profiles. The layers are composed as the host does it: bundles in order, the profile's
  * patch, the home's patch; overlays of a single run cannot be known.
  */
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { addon, nearest } from './command.js'
 import { findings } from './findings.js'
 
 const APPLICATION = ['@deepseek-ai', 'dsh']
@@ -35,38 +36,72 @@ const DEPTH_MAX = 12
  * @property {Server[]} servers
  * @property {Array<{ row: string, filter: { allow?: unknown, deny?: unknown } }>} filters tool filters of subagents
  * @property {boolean} storage whether it offers storage
- * @property {string} [problem] why its layers cannot be read
+ * @property {{ layer: string, file: string, why: string }} [problem] a file of it that the host cannot read
+ *
+ * @typedef {object} Host
+ * @property {string} version
+ * @property {string} how it was found
+ * @property {string} folder its package
  */
 
 /**
  * The Harness of a home: the one that booted it last, else the one on PATH.
  * @param {string} home
  * @param {string | undefined} [path]
- * @returns {{ version: string, how: string } | undefined}
+ * @returns {Host | undefined}
  */
 export function findHost(home, path = process.env.PATH) {
-  const linked = manifest(join(home, 'profiles', 'node_modules', ...APPLICATION))
-  if (linked?.version !== undefined) return { version: linked.version, how: 'the last that booted this home' }
+  const link = join(home, 'profiles', 'node_modules', ...APPLICATION)
+  const linked = manifest(link)
+  if (linked?.version !== undefined) {
+    return { version: linked.version, how: 'the last that booted this home', folder: realpathSync(link) }
+  }
   for (const folder of (path ?? '').split(delimiter).filter(Boolean)) {
     const file = join(folder, 'dsh')
     if (!existsSync(file)) continue
-    const version = versionAbove(file)
-    if (version !== undefined) return { version, how: 'dsh on PATH' }
+    const found = packageAbove(file) ?? packageBehind(file)
+    if (found !== undefined) return { ...found, how: 'dsh on PATH' }
   }
   return undefined
 }
 
-/** @param {string} file */
-function versionAbove(file) {
+/** The Harness's package that a file is in. @param {string} file */
+function packageAbove(file) {
   try {
     let folder = dirname(realpathSync(file))
     for (let depth = 0; depth < DEPTH_MAX; depth += 1) {
       const found = manifest(folder)
-      if (found?.name === APPLICATION.join('/')) return found.version
+      if (found?.name === APPLICATION.join('/')) return { version: String(found.version), folder }
       folder = dirname(folder)
     }
   } catch {
     // A link that leads nowhere is no Harness.
+  }
+  return undefined
+}
+
+/** A script that starts another is no longer than this, in bytes. */
+const WRAPPER_MAX = 1 << 16
+
+/**
+ * The package that a package manager's shell script starts: it names the file by `$basedir`, which is where the script lies, or by
+ * its whole path.
+ * @param {string} file
+ */
+function packageBehind(file) {
+  try {
+    if (statSync(file).size > WRAPPER_MAX) return undefined
+    const text = readFileSync(file, 'utf8')
+    if (!text.startsWith('#!')) return undefined
+    for (const [, quoted = ''] of text.matchAll(/["']([^"'\n]+)["']/g)) {
+      for (const basedir of new Set([dirname(file), dirname(realpathSync(file))])) {
+        const path = quoted.replace(/^\$(?:basedir|\{basedir\})/, () => basedir)
+        const found = isAbsolute(path) && existsSync(path) ? packageAbove(path) : undefined
+        if (found !== undefined) return found
+      }
+    }
+  } catch {
+    // What cannot be read is no Harness.
   }
   return undefined
 }
@@ -82,19 +117,43 @@ function manifest(folder) {
 
 /**
  * @param {string} home
- * @returns {Profile[] | undefined} undefined where the host that reads them is not there any more
+ * @param {Host | undefined} host reads the layers where none that booted the home is there
+ * @returns {Profile[] | undefined} undefined where no host is there to read them
  */
-export function profilesOf(home) {
+export function profilesOf(home, host) {
   const root = join(home, 'profiles')
   if (!existsSync(root)) return []
-  const read = yamlOf(root)
+  const read = yamlOf(root, host)
   if (read === undefined) return undefined
-  const names = readdirSync(root).filter(name => manifest(join(root, name))?.dsh?.profile !== undefined)
-  return names.sort().map(name => profileOf(home, name, read))
+  const names = readdirSync(root).filter(name => existsSync(join(root, name, 'package.json')))
+  return names.sort().flatMap(name => {
+    const { why, value } = jsonOf(join(root, name, 'package.json'))
+    return why === undefined && value?.dsh?.profile === undefined ? [] : [profileOf(home, name, read, why)]
+  })
 }
 
-/** @param {string} home @param {string} name @param {(file: string) => unknown} read @returns {Profile} */
-function profileOf(home, name, read) {
+/** A manifest as the host reads one. @param {string} file @returns {{ value?: any, why?: string }} */
+function jsonOf(file) {
+  try {
+    const value = JSON.parse(readFileSync(file, 'utf8'))
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? { value } : { why: 'it holds no JSON object' }
+  } catch (error) {
+    return { why: firstLine(error) }
+  }
+}
+
+/** @param {unknown} error */
+const firstLine = error => (error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error))
+
+/**
+ * @param {string} home
+ * @param {string} name
+ * @param {(file: string) => unknown} read
+ * @param {string} [why] its manifest cannot be read
+ * @returns {Profile}
+ */
+function profileOf(home, name, read, why) {
   const folder = join(home, 'profiles', name)
   /** @type {Profile} */
   const profile = {
@@ -110,27 +169,42 @@ function profileOf(home, name, read) {
     filters: [],
     storage: false,
   }
-  try {
-    /** @type {Row[]} */
-    const rows = []
-    for (const { layer, file } of layersOf(home, folder)) {
-      const patches = read(file)
-      for (const patch of Array.isArray(patches) ? patches : []) apply(patch, rows, layer, profile)
-    }
-    const all = flat(rows)
-    const ours = all.filter(isOurs)
-    profile.row = ours[0]
-    profile.rows = ours.length
-    profile.servers = all.flatMap(serverOf)
-    const running = all.filter(row => row.disabled !== true)
-    profile.filters = running.flatMap(({ id, name: of, config }) =>
-      config?.toolFilter === undefined ? [] : [{ row: id ?? of ?? '', filter: config.toolFilter ?? {} }],
-    )
-    profile.storage = running.some(({ name: of }) => of === '@deepseek-ai/dsh-storage-domain')
-  } catch (error) {
-    profile.problem = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+  if (why !== undefined) {
+    profile.problem = { layer: `profiles/${name}/package.json`, file: join(folder, 'package.json'), why }
+    return profile
   }
+  /** @type {Row[]} */
+  const rows = []
+  for (const { layer, file } of layersOf(home, folder)) {
+    try {
+      for (const patch of patchesOf(read(file))) apply(patch, rows, layer, profile)
+    } catch (error) {
+      profile.problem = { layer, file, why: firstLine(error) }
+      return profile
+    }
+  }
+  const all = flat(rows)
+  const ours = all.filter(row => isOurs(row, profile))
+  profile.row = ours[0]
+  profile.rows = ours.length
+  profile.servers = all.flatMap(serverOf)
+  const running = all.filter(row => row.disabled !== true)
+  profile.filters = running.flatMap(({ id, name: of, config }) =>
+    config?.toolFilter === undefined ? [] : [{ row: id ?? of ?? '', filter: config.toolFilter ?? {} }],
+  )
+  profile.storage = running.some(({ name: of }) => of === '@deepseek-ai/dsh-storage-domain')
   return profile
+}
+
+/** What a layer holds, by the host's own rule: a list of mappings. @param {unknown} value @returns {any[]} */
+function patchesOf(value) {
+  if (!Array.isArray(value))
+    throw new Error(value === undefined || value === null ? 'it is empty; write [] for no row' : 'it is no list of rows')
+  for (const [index, entry] of value.entries()) {
+    const isMapping = typeof entry === 'object' && entry !== null && !Array.isArray(entry)
+    if (!isMapping) throw new Error(`entry ${index + 1} of it is no mapping`)
+  }
+  return value
 }
 
 /**
@@ -176,19 +250,21 @@ function apply(patch, rows, layer, profile) {
   if (Array.isArray(insert)) {
     const into = id === undefined ? rows : target?.group ? contents(target) : undefined
     into?.push(...insert.map(row => ({ ...row })))
-    if (into !== undefined && flatOf(insert).some(isOurs)) profile.from = layer
+    if (!flatOf(insert).some(row => isOurs(row, profile))) return
+    if (into !== undefined) profile.from = layer
+    else profile.skipped.push(findings.changesNoRow(profile.name, layer, String(id)))
     return
   }
-  const about = id === 'bmpp' || name === OWN
+  const about = id === 'bmpp' || name === OWN || (target === undefined && isMeantAsOurs(id, changes.config))
   if (target === undefined) {
     if (about) profile.skipped.push(findings.changesNoRow(profile.name, layer, id ?? '(without an id)'))
     return
   }
   if (name !== undefined && name !== target.name) {
-    if (about || isOurs(target)) profile.skipped.push(findings.changesOtherName(profile.name, layer, id, name))
+    if (about || isOurs(target, profile)) profile.skipped.push(findings.changesOtherName(profile.name, layer, id, name))
     return
   }
-  if (isOurs(target)) {
+  if (isOurs(target, profile)) {
     profile.overriddenBy.push(layer)
     const enforced = target.config?.mode === 'enforce'
     if (changes.config !== undefined && enforced !== (changes.config?.mode === 'enforce')) {
@@ -208,8 +284,21 @@ function contents(group) {
   return group.config
 }
 
-/** @param {Row} row */
-const isOurs = ({ id, name }) => id === 'bmpp' || name === OWN
+/** @param {Row} row @param {Profile} profile */
+const isOurs = (row, { folder }) => row.id === 'bmpp' || packageOf({ folder, row }) === OWN
+
+/**
+ * Whether a change of a row that is not there was probably meant for ours: a typo of its id, or keys that are ours.
+ * @param {unknown} id
+ * @param {unknown} config
+ */
+function isMeantAsOurs(id, config) {
+  if (typeof id === 'string' && nearest(id, ['bmpp', OWN]) !== undefined) return true
+  if (typeof config !== 'object' || config === null || Object.keys(config).length === 0) return false
+  return addon()
+    .readConfig(config)
+    .problems.every(({ code }) => code !== 'UNKNOWN_KEY' && code !== 'NOT_AN_OBJECT')
+}
 
 /** @param {Row} row @returns {Server[]} */
 function serverOf({ config, disabled }) {
@@ -234,13 +323,19 @@ function isThere(command, cwd) {
 }
 
 /**
- * The package that a row's name leads to, where it is a path: its name, or null where nothing is there.
- * @param {Profile} profile
- * @returns {string | null | undefined} undefined for a name that is no path
+ * The package that a row's name leads to: its name, or null where the name is a path and nothing is there.
+ * @param {Pick<Profile, 'folder' | 'row'>} profile
+ * @returns {string | null | undefined} undefined where it cannot be told
  */
 export function packageOf({ folder, row }) {
   const name = row?.name
-  if (typeof name !== 'string' || !/^(?:\.|\/|file:|[A-Za-z]:[\\/])/.test(name)) return undefined
+  if (typeof name !== 'string') return undefined
+  if (!/^(?:\.|\/|file:|[A-Za-z]:[\\/])/.test(name)) {
+    return name
+      .split('/')
+      .slice(0, name.startsWith('@') ? 2 : 1)
+      .join('/')
+  }
   try {
     const file = name.startsWith('file:') ? fileURLToPath(name) : isAbsolute(name) ? name : join(folder, name)
     if (!existsSync(file)) return null
@@ -259,23 +354,34 @@ export function packageOf({ folder, row }) {
 /**
  * Reads YAML as the home's host does, with the host's own reader; expressions stay unevaluated.
  * @param {string} profiles
+ * @param {Host | undefined} host
  * @returns {((file: string) => unknown) | undefined}
  */
-function yamlOf(profiles) {
-  try {
-    const from = createRequire(realpathSync(join(profiles, 'node_modules', ...READER, 'package.json')))
-    const yaml = from('js-yaml')
-    const kinds = ['scalar', 'mapping', 'sequence']
-    const types = kinds.map(
-      kind =>
-        new yaml.Type('tag:yaml.org,2002:js', {
-          kind,
-          construct: (/** @type {unknown} */ value) => ({ '!!js': value }),
-        }),
-    )
-    const schema = yaml.DEFAULT_SCHEMA.extend(types)
-    return file => yaml.load(readFileSync(file, 'utf8'), { schema })
-  } catch {
-    return undefined
+function yamlOf(profiles, host) {
+  const places = [join(profiles, 'node_modules', ...READER)]
+  // Beside the application, as one package manager lays it out, or below it, as another does.
+  if (host !== undefined)
+    places.push(join(host.folder, '..', '..', ...READER), join(host.folder, 'node_modules', ...READER))
+  for (const place of places) {
+    try {
+      return yamlWith(createRequire(realpathSync(join(place, 'package.json')))('js-yaml'))
+    } catch {
+      // It is not there.
+    }
   }
+  return undefined
+}
+
+/** @param {any} yaml @returns {(file: string) => unknown} */
+function yamlWith(yaml) {
+  const kinds = ['scalar', 'mapping', 'sequence']
+  const types = kinds.map(
+    kind =>
+      new yaml.Type('tag:yaml.org,2002:js', {
+        kind,
+        construct: (/** @type {unknown} */ value) => ({ '!!js': value }),
+      }),
+  )
+  const schema = yaml.DEFAULT_SCHEMA.extend(types)
+  return file => yaml.load(readFileSync(file, 'utf8'), { schema })
 }

@@ -16,7 +16,7 @@ const CONTROL = 'bmpp__classify'
 /** @param {Profile} profile @returns {Finding[]} */
 export function findingsOf(profile) {
   const { name, row, problem, rows, skipped, overriddenBy, from } = profile
-  if (problem !== undefined) return [findings.layersUnread(name, problem)]
+  if (problem !== undefined) return [findings.layerUnread(name, problem.layer, problem.why, problem.file)]
   if (row === undefined) return [findings.notLoaded(name), ...skipped]
   if (rows > 1) return [findings.rowsTwice(name, rows), ...skipped]
   const package_ = packageOf(profile)

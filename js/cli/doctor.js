@@ -92,17 +92,25 @@ function ours() {
 
 /** @param {string} home @returns {Finding[]} */
 function around(home) {
-  const found = profilesOf(home)
+  const host = findHost(home)
+  const found = profilesOf(home, host)
   const rows = (found ?? []).flatMap(({ row }) => (row === undefined ? [] : [row]))
   const allowed = rows.length > 0 && rows.every(({ config }) => config?.allowUnverifiedHarness === true)
-  return [harness(home, allowed), ...profiles(home, found)]
+  // What a row that cannot be read allows nobody knows.
+  const known = rows.length > 0 || (found ?? []).every(({ problem }) => problem === undefined)
+  return [harness(host, allowed, known), ...profiles(home, found)]
 }
 
-/** @param {string} home @param {boolean} allowed every row allows a host outside the range @returns {Finding} */
-function harness(home, allowed) {
-  const host = findHost(home)
+/**
+ * @param {import('./doctor-host.js').Host | undefined} host
+ * @param {boolean} allowed every row allows a host outside the range
+ * @param {boolean} known whether a row was read that may allow it
+ * @returns {Finding}
+ */
+function harness(host, allowed, known) {
   if (host === undefined) return findings.noHarness()
   const { activate, loud, verified, reason } = addon().compatibility(host.version, allowed)
+  if (!activate && !known) return findings.harnessNotJudged(host.how, reason)
   if (!activate) return findings.harnessRefused(host.how, reason)
   return loud ? findings.harnessAllowed(host.how, reason) : findings.harness(host.how, reason, verified)
 }
@@ -130,6 +138,7 @@ function trail(storages, terminal) {
     addon().auditVerify(storages, terminal.progress('replaying the trail')),
   )
   if (tally.layouts.length === 0) return [findings.noTrail(storages)]
+  if (tally.records === 0 && tally.broken > 0) return [findings.unreadable(storages, tally.brokenAt[0])]
   const lost = gapsAt.filter((/** @type {any} */ gap) => gap.why !== 'beginning')
   return [
     findings.trail(tally.records, loads, tally.layouts),

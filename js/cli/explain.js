@@ -1,22 +1,26 @@
 /**
- * `dsh-bmpp explain`: what a word of the trail means.
+ * `dsh-bmpp explain`: what a word means that the product prints.
  */
-import { addon, EXIT, Failure, nearest, parse } from './command.js'
+import { addon, asCode, EXIT, Failure, nearest, parse } from './command.js'
 import { shown, wrap } from './terminal.js'
 
 /** @type {import('./command.js').Command} */
 export const explain = {
-  about: 'says what a code means, what the model is told, and what to do',
-  help: `dsh-bmpp explain: says what a code means, what the model is told, and what to do
+  about: 'says what a code or a word means, what the model is told, and what to do',
+  help: `dsh-bmpp explain: says what a code or a word means, what the model is told, and what to do
 
-Usage: dsh-bmpp explain CODE... | --list [--json]
+Usage: dsh-bmpp explain WORD... | --list [--json]
 
-  --list              every code and observation
+A word is a code of a verdict, an observation, the code of a problem of the configuration, or what a record says in one
+word: overridden, not-known, satisfied.
+
+  --list              every word
   --json              as JSON
 
 Examples:
   dsh-bmpp explain CREATE_REQUIRES_SEARCH
   dsh-bmpp explain recall-empty
+  dsh-bmpp explain INVALID_NUMBER overridden
   dsh-bmpp explain --list
 
 Exit codes: 0 · 1 an unknown word · 2 wrong usage
@@ -25,14 +29,15 @@ Exit codes: 0 · 1 an unknown word · 2 wrong usage
     const { values, positionals } = parse(argv, { list: { type: 'boolean' }, json: { type: 'boolean' } }, true)
     const native = addon()
     const names = values.list ? native.explainedCodes() : positionals
-    if (names.length === 0) throw new Failure('name a code, or give --list')
+    if (names.length === 0) throw new Failure('name a code or another word, or give --list')
     let unknown = false
     const explained = []
     for (const name of names) {
       const found = native.explainCode(name)
       if (found === null) {
         unknown = true
-        const meant = nearest(name.replaceAll(/[- ]/g, '_'), native.explainedCodes())
+        const words = new Map(native.explainedCodes().map(word => [asCode(word), word]))
+        const meant = words.get(nearest(asCode(name), [...words.keys()]) ?? '')
         const hint = meant === undefined ? ';' : `; did you mean ${meant}?`
         terminal.error(`${shown(name)}: no word of this version${hint} dsh-bmpp explain --list names them all\n`)
       } else explained.push(found)
@@ -51,6 +56,8 @@ const KINDS = {
   recoverable: 'the call is denied, and one next call of the model cures it',
   terminal: 'the call is denied, and no next call of the model cures it',
   observation: 'observed, decides nothing',
+  problem: 'dsh does not boot with this configuration',
+  word: 'a word of records and configurations',
 }
 
 /**

@@ -2,6 +2,7 @@
  * Everything that `dsh-bmpp doctor` can find, and the one place where its words are: what is so, and for what is wrong the mend.
  * A test holds the list against the docs.
  */
+import { count } from './terminal.js'
 
 /** @typedef {'ok' | 'note' | 'warning' | 'error'} Level */
 /** @typedef {{ level: Level, what: string, mend?: string }} Finding */
@@ -56,9 +57,16 @@ export const findings = Object.freeze({
       'without allowUnverifiedHarness: true in the row, dsh does not boot with the plugin',
     ),
 
+  /** @param {string} how @param {string} reason */
+  harnessNotJudged: (how, reason) =>
+    warning(
+      `Harness (${how}): ${reason}`,
+      'use a supported version; whether the row allows this one can be told when the layers can be read',
+    ),
+
   profilesUnread: () =>
     warning(
-      'the profiles cannot be read: the Harness that booted this home is not there any more',
+      'the profiles cannot be read: neither the Harness that booted this home is there any more, nor dsh on PATH',
       'start dsh once, or look at dsh --profile NAME --dump-config',
     ),
   /** @param {string} home */
@@ -66,14 +74,17 @@ export const findings = Object.freeze({
   notLoadedAnywhere: () => warning('no profile loads dsh-bmpp', ADD),
   /** @param {string} p */
   notLoaded: p => note(`profile ${p} does not load dsh-bmpp`),
-  /** @param {string} p @param {string} why */
-  layersUnread: (p, why) =>
-    warning(`profile ${p}: its layers cannot be read (${why})`, 'correct the file; dsh says more of it'),
+  /** @param {string} p @param {string} layer @param {string} why @param {string} file */
+  layerUnread: (p, layer, why, file) =>
+    error(
+      `profile ${p}: ${layer} cannot be read: ${why}`,
+      `dsh does not boot with this profile, and doctor looks at no more of it; correct ${file}`,
+    ),
   /** @param {string} p @param {string} layer @param {string} row */
   changesNoRow: (p, layer, row) =>
     warning(
       `profile ${p}: ${layer} changes the row ${row}, which no layer before it brings: dsh skips it`,
-      'add the bundle, or correct the id',
+      'add the bundle, or correct the id: the row of the plugin is bmpp',
     ),
   /** @param {string} p @param {string} layer @param {string} row @param {string} name */
   changesOtherName: (p, layer, row, name) =>
@@ -81,10 +92,10 @@ export const findings = Object.freeze({
       `profile ${p}: ${layer} changes the row ${row} under another name (${name}): dsh skips it`,
       'leave the name out, or give the one that the row has',
     ),
-  /** @param {string} p @param {number} count */
-  rowsTwice: (p, count) =>
+  /** @param {string} p @param {number} number always more than one */
+  rowsTwice: (p, number) =>
     error(
-      `profile ${p}: ${count} rows are ours, and dsh does not boot with one id twice`,
+      `profile ${p}: ${number} rows are ours, and dsh does not boot with one id twice`,
       'keep the bundle, or the row of your own, not both',
     ),
   /** @param {string} p @param {string} named @param {string} layer */
@@ -147,33 +158,42 @@ export const findings = Object.freeze({
   noStorage: p =>
     warning(
       `profile ${p} has no storage, so the trail is lost with each process`,
-      'add the rows storage, storage-json and storage-domain (docs/AUDIT.md has them), or set auditLevel: off',
+      "insert three rows in its cordis.patch.yml: storage (@deepseek-ai/dsh-storage), storage-json (@deepseek-ai/dsh-storage-json, config root: !!js dshHomePath('storages')) and storage-domain (@deepseek-ai/dsh-storage-domain, config backend: json); or set auditLevel: off",
     ),
 
   /** @param {string} folder */
   noTrail: folder => note(`no trail in ${folder}`, 'it begins with the first governed call in a profile with storage'),
+  /** @param {string} folder @param {string} first */
+  unreadable: (folder, first) =>
+    error(
+      `trail: no record of it can be read: ${first}`,
+      `dsh-bmpp verify names them all; end the host and move bmpp_audit.json and bmpp_audit out of ${folder}, and a new trail begins`,
+    ),
   /** @param {number} records @param {number} loads @param {readonly string[]} layouts */
   trail: (records, loads, layouts) =>
-    ok(`trail: ${records} records of ${loads} loads, layout ${layouts.join(' and ')}`),
-  /** @param {number} count */
-  contradictions: count =>
-    error(`trail: ${count} records do not follow from those before them`, 'dsh-bmpp verify names the first'),
-  /** @param {number} count @param {string} first */
-  broken: (count, first) =>
-    warning(
-      `trail: ${count} records cannot be read: ${first}`,
-      'they are skipped; a cut file ends the reading where it is cut',
+    ok(`trail: ${count(records, 'record')} of ${count(loads, 'load')}, layout ${layouts.join(' and ')}`),
+  /** @param {number} number */
+  contradictions: number =>
+    error(
+      `trail: ${count(number, 'record does', 'records do')} not follow from what stands before`,
+      'dsh-bmpp verify names the first',
     ),
-  /** @param {number} count */
-  gaps: count =>
+  /** @param {number} number @param {string} first */
+  broken: (number, first) =>
     warning(
-      `trail: ${count} gaps that no pruning explains`,
+      `trail: ${count(number, 'record')} cannot be read: ${first}`,
+      'what cannot be read is skipped, and a cut file ends the reading where it is cut; dsh-bmpp verify names it all',
+    ),
+  /** @param {number} number */
+  gaps: number =>
+    warning(
+      `trail: ${count(number, 'gap')} that no pruning explains`,
       'look at standard error of the host for what it said of its storage',
     ),
-  /** @param {string} lately @param {number} count */
-  hidden: (lately, count) =>
+  /** @param {string} lately @param {number} number */
+  hidden: (lately, number) =>
     warning(
-      `trail: in the last ${lately}, ${count} writes were tried by agents that do not see ${CONTROL}: their tools are filtered, or another plugin's tool has its name`,
+      `trail: in the last ${lately}, ${count(number, 'write was', 'writes were')} tried by agents that do not see ${CONTROL}: their tools are filtered, or another plugin's tool has its name`,
       `let ${CONTROL} pass their filters, or have their parents write; dsh-bmpp audit --code CONTROL_HIDDEN shows the calls`,
     ),
   /** @param {string} lately @param {string} sentence the report's own */

@@ -40,7 +40,7 @@ Colour is left out where the output is no terminal, or NO_COLOR is set.
  * @returns {Promise<number>} the exit code
  */
 export async function run(argv, terminal = new Terminal()) {
-  const [name = '--help', ...rest] = argv
+  const [name = '--help', ...rest] = placed(argv)
   if (name === '--help' || name === '-h' || name === 'help') {
     terminal.out(overview())
     return EXIT.well
@@ -51,6 +51,13 @@ export async function run(argv, terminal = new Terminal()) {
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command === undefined) {
+    if (name.startsWith('-')) {
+      const told = rest.find(word => Object.hasOwn(commands, word))
+      terminal.error(
+        `dsh-bmpp: ${shown(name)} stands where the command belongs: dsh-bmpp ${told ?? '<command>'} [options]\nSee dsh-bmpp --help\n`,
+      )
+      return EXIT.usage
+    }
     const meant = nearest(name, Object.keys(commands))
     const hint = meant === undefined ? '' : `; did you mean ${meant}?`
     terminal.error(`dsh-bmpp: there is no command "${shown(name)}"${hint}\nSee dsh-bmpp --help\n`)
@@ -71,6 +78,22 @@ export async function run(argv, terminal = new Terminal()) {
   } finally {
     terminal.clear()
   }
+}
+
+/**
+ * Where the trail is may stand before the command too, as some write it; every command that has these options takes them.
+ * @param {string[]} argv
+ */
+function placed(argv) {
+  const before = []
+  let rest = argv
+  for (let [word = ''] = rest; /^--(?:home|storages)(?:=|$)/.test(word); [word = ''] = rest) {
+    const length = word.includes('=') ? 1 : 2
+    before.push(...rest.slice(0, length))
+    rest = rest.slice(length)
+  }
+  const [name, ...options] = rest
+  return name === undefined ? argv : [name, ...before, ...options]
 }
 
 /** Whether this file is what Node was started with; a package manager's launcher is a link to it. */

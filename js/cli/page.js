@@ -21,12 +21,12 @@ const safe = text =>
  */
 export function page(sum, { version, made, explain }) {
   const blocked = sum.blocked.overridden + sum.blocked.denied
-  const audit = sum.blocked.overridden >= sum.blocked.denied
+  const verb = verbOf(sum.blocked)
   const range = sum.first === null ? 'no record yet' : `${when(sum.first)} to ${when(sum.last)}`
   const tiles = [
     tile(sum.calls, 'governed calls'),
     tile(sum.writes, 'writes', `${sum.destructive} destructive`),
-    tile(blocked, audit ? 'would be blocked' : 'blocked', `${percent(blocked, sum.writes)} of the writes`),
+    tile(blocked, verb, `${percent(blocked, sum.writes)} of the writes`),
     tile(sum.turns, 'turns', `${sum.turnsWithWrites} with a write`),
     tile(sum.sessions, 'sessions', `${sum.days} ${sum.days === 1 ? 'day' : 'days'}`),
   ]
@@ -37,7 +37,7 @@ export function page(sum, { version, made, explain }) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Memory policy: ${safe(blocked)} of ${safe(count(sum.writes, 'write'))} ${audit ? 'would be blocked' : 'blocked'}</title>
+<title>Memory policy: ${safe(blocked)} of ${safe(count(sum.writes, 'write'))} ${verb}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -48,14 +48,14 @@ export function page(sum, { version, made, explain }) {
 <main>
 <section class="answer ${safe(sum.readiness.step)}"><h2>${HEADINGS[sum.readiness.step] ?? 'Next step'}</h2><p>${safe(sum.readiness.sentence)}</p></section>
 <section class="tiles" aria-label="Totals">${tiles.join('')}</section>
-${days(sum.byDay, audit)}
-${bars(audit ? 'What enforce would block' : 'What was blocked', sum.byCode, explain)}
+${days(sum.byDay, verb)}
+${bars(sum.blocked.denied === 0 ? 'What enforce would block' : `What ${verb === 'blocked' ? 'was' : 'is'} ${verb}`, sum.byCode, explain)}
 ${bars('By tool', sum.byTool)}
 ${followed(sum.followed)}
 ${turns(sum)}
 ${plainTable(
   'Sessions with the most',
-  ['Session', audit ? 'Would be blocked' : 'Blocked'],
+  ['Session', verb.replace(/^./, first => first.toUpperCase())],
   sum.bySession
     .slice(0, SESSIONS_LISTED)
     .map((/** @type {any} */ [id, b]) => [`<code>${safe(id)}</code>`, b.overridden + b.denied]),
@@ -78,6 +78,15 @@ ${timeline(sum)}
 `
 }
 
+/**
+ * What became of the calls that the policy denied: in audit they went on, and a trail may hold both.
+ * @param {{ overridden: number, denied: number }} blocked
+ */
+function verbOf({ overridden, denied }) {
+  if (denied === 0) return 'would be blocked'
+  return overridden === 0 ? 'blocked' : 'blocked, or would be in enforce'
+}
+
 /** Sessions in the table; the timeline below has more. */
 const SESSIONS_LISTED = 8
 
@@ -88,6 +97,7 @@ const HEADINGS = {
   enforce: 'Ready for enforce',
   strict: 'Enforce works',
   stay: 'Stay here for now',
+  part: 'A part of the trail',
 }
 
 /** @param {number} value @param {string} label @param {string} [more] */
@@ -127,8 +137,8 @@ const width = (part, whole) => Math.max(1, Math.round((part / whole) * 1000) / 1
 /** The days that the chart has at most. */
 const DAYS = 31
 
-/** @param {Record<string, { writes: number, blocked: number }>} byDay @param {boolean} audit */
-function days(byDay, audit) {
+/** @param {Record<string, { writes: number, blocked: number }>} byDay @param {string} verb */
+function days(byDay, verb) {
   const known = Object.keys(byDay).map(Number)
   if (known.length < 2) return ''
   const last = Math.max(...known)
@@ -139,11 +149,11 @@ function days(byDay, audit) {
   })
   const most = Math.max(1, ...list.map(({ writes, blocked }) => Math.max(writes, blocked)))
   const columns = list.map(({ day, writes, blocked }) => {
-    const title = `${dayOf(day)}: ${count(writes, 'write')}, ${blocked} ${audit ? 'would be blocked' : 'blocked'}`
+    const title = `${dayOf(day)}: ${count(writes, 'write')}, ${blocked} ${verb}`
     const high = (/** @type {number} */ n) => (n === 0 ? 0 : Math.max(2, Math.round((n / most) * 100)))
     return `<div class="day" title="${safe(title)}"><i class="all" style="height:${high(Math.max(writes, blocked))}%"></i><i class="some" style="height:${high(blocked)}%"></i></div>`
   })
-  return `<section><h2>By day</h2><div class="days" role="img" aria-label="Writes of each day, and how many of them were blocked">${columns.join('')}</div><p class="axis"><span>${dayOf(first)}</span><span class="key"><i class="all"></i> writes <i class="some"></i> ${audit ? 'would be blocked' : 'blocked'}</span><span>${dayOf(last)}</span></p></section>`
+  return `<section><h2>By day</h2><div class="days" role="img" aria-label="Writes of each day, and how many of them are ${safe(verb)}">${columns.join('')}</div><p class="axis"><span>${dayOf(first)}</span><span class="key"><i class="all"></i> writes <i class="some"></i> ${verb}</span><span>${dayOf(last)}</span></p></section>`
 }
 
 /** @param {Record<string, any>} of */
@@ -188,13 +198,12 @@ function plainTable(title, head, rows) {
 
 /** @param {any} sum */
 function timeline({ timeline: lines, timelineLeftOut, blocked }) {
-  const audit = blocked.overridden >= blocked.denied
   if (lines.length === 0) return ''
   const sessions = lines
     .toReversed()
     .map((/** @type {any} */ line, /** @type {number} */ index) => session(line, index < 3))
   const rest = timelineLeftOut > 0 ? `<p>${safe(count(timelineLeftOut, 'older session'))} not shown.</p>` : ''
-  return `<section><h2>Sessions</h2><p class="key"><i class="c read">r</i> read <i class="c search">s</i> search <i class="c control">d</i> declaration <i class="c write">w</i> write <i class="c write">x</i> destructive <i class="c bad">!</i> ${audit ? 'would be blocked' : 'blocked'}</p>${sessions.join('')}${rest}</section>`
+  return `<section><h2>Sessions</h2><p class="key"><i class="c read">r</i> read <i class="c search">s</i> search <i class="c control">d</i> declaration <i class="c write">w</i> write <i class="c write">x</i> destructive <i class="c bad">!</i> ${verbOf(blocked)}</p>${sessions.join('')}${rest}</section>`
 }
 
 /** @param {any} line @param {boolean} open */
@@ -202,9 +211,10 @@ function session({ session: id, calls, leftOut }, open) {
   /** @type {Map<unknown, any[]>} */
   const turns = new Map()
   for (const call of calls) turns.set(call.turn, [...(turns.get(call.turn) ?? []), call])
-  const bad = calls.filter(isBad).length
+  const bad = calls.filter(isBad)
+  const overridden = bad.filter((/** @type {any} */ call) => call.enforcement === 'overridden').length
   const last = calls.at(-1)
-  const summary = `<code>${safe(id)}</code><span>${safe(when(last.time))}</span><span>${safe(count(calls.length + leftOut, 'call'))}${bad > 0 ? `, <b>${safe(bad)} ${wouldBe(calls)}</b>` : ''}</span>`
+  const summary = `<code>${safe(id)}</code><span>${safe(when(last.time))}</span><span>${safe(count(calls.length + leftOut, 'call'))}${bad.length > 0 ? `, <b>${safe(bad.length)} ${verbOf({ overridden, denied: bad.length - overridden })}</b>` : ''}</span>`
   const rows = [...turns].map(
     ([turn, of]) =>
       `<div class="turn"><span class="no">turn ${safe(turn ?? '?')}</span><span class="cells">${of.map(cell).join('')}${reasons(of)}</span></div>`,
@@ -212,10 +222,6 @@ function session({ session: id, calls, leftOut }, open) {
   const before = leftOut > 0 ? `<p>${safe(count(leftOut, 'earlier call'))} not shown.</p>` : ''
   return `<details${open ? ' open' : ''}><summary>${summary}</summary>${before}${rows.join('')}</details>`
 }
-
-/** @param {any[]} calls */
-const wouldBe = calls =>
-  calls.some(({ enforcement }) => enforcement === 'overridden') ? 'would be blocked' : 'blocked'
 
 /** @param {any} call */
 const isBad = ({ decision, enforcement }) => decision === 'deny' || enforcement === 'denied'

@@ -77,8 +77,14 @@ function explainer() {
   }
 }
 
+/** What went on, and what did not. @param {number} overridden @param {number} denied */
+const blockedCells = (overridden, denied) => [
+  overridden > 0 ? `${overridden} would be blocked` : '',
+  denied > 0 ? `${denied} ${denied === 1 ? 'was' : 'were'} blocked` : '',
+]
+
 /** @type {Record<string, 'green' | 'yellow' | 'red' | 'blue'>} */
-const STEP_COLOURS = { collect: 'blue', mend: 'red', enforce: 'green', strict: 'green', stay: 'yellow' }
+const STEP_COLOURS = { collect: 'blue', mend: 'red', enforce: 'green', strict: 'green', stay: 'yellow', part: 'blue' }
 
 /**
  * @param {any} sum
@@ -89,7 +95,12 @@ function text(sum, terminal) {
   /** @param {string} title @param {string} body */
   const section = (title, body) => (body === '' ? '' : `\n${bold(title)}\n${body}`)
   const { blocked } = sum
-  const total = blocked.overridden + blocked.denied
+  const of = (/** @type {number} */ part) => `${part} of ${count(sum.writes, 'write')} (${percent(part, sum.writes)})`
+  // In audit nothing is blocked, and a trail may hold both.
+  const heading = [
+    ...(blocked.denied > 0 || blocked.overridden === 0 ? [`Blocked: ${of(blocked.denied)}`] : []),
+    ...(blocked.overridden > 0 ? [`Would be blocked in enforce: ${of(blocked.overridden)}`] : []),
+  ].join(' · ')
   const range = sum.first === null ? '' : `${when(sum.first)} to ${when(sum.last)}, `
   const modes = Object.entries(sum.modes).map(([mode, number]) => `${number} in ${mode || 'no mode'}`)
   const facts = [
@@ -101,11 +112,7 @@ function text(sum, terminal) {
     terminal.table(
       Object.entries(of)
         .sort(([, a], [, b]) => b.overridden + b.denied - a.overridden - a.denied)
-        .map(([name, { overridden, denied }]) => [
-          `  ${shown(name)}`,
-          overridden > 0 ? `${overridden} would be blocked` : '',
-          denied > 0 ? `${denied} were blocked` : '',
-        ]),
+        .map(([name, { overridden, denied }]) => [`  ${shown(name)}`, ...blockedCells(overridden, denied)]),
     )
   const followed = Object.entries(sum.followed).map(([code, f]) => [
     `  ${code}`,
@@ -117,7 +124,7 @@ function text(sum, terminal) {
   const turns = [
     ...(sum.neverClassified > 0
       ? [
-          `  ${count(sum.neverClassified, 'turn')} with a write declared nothing, ${sum.blockedUnclassified} calls in them would be or were blocked; in audit nothing teaches the model to declare`,
+          `  ${count(sum.neverClassified, 'turn')} with a write declared nothing, ${count(sum.blockedUnclassified, 'call')} in them would be or ${sum.blockedUnclassified === 1 ? 'was' : 'were'} blocked; in audit nothing teaches the model to declare`,
         ]
       : []),
     ...(sum.simpleAfterDenial > 0 ? [`  ${count(sum.simpleAfterDenial, 'turn')} turned simple after a denial`] : []),
@@ -125,12 +132,16 @@ function text(sum, terminal) {
   ]
   const days = Object.entries(sum.byDay)
     .slice(-14)
-    .map(([day, { writes, blocked: of }]) => [`  ${dayOf(Number(day))}`, count(writes, 'write'), `${of} blocked`])
+    .map(([day, { writes, blocked: both, overridden }]) => [
+      `  ${dayOf(Number(day))}`,
+      count(writes, 'write'),
+      ...blockedCells(overridden, both - overridden),
+    ])
   const flat = (/** @type {Record<string, number>} */ of) =>
     terminal.table(Object.entries(of).map(([name, number]) => [`  ${shown(name)}`, String(number)]))
   return [
     `${terminal.paint(STEP_COLOURS[sum.readiness.step] ?? 'bold', sum.readiness.sentence)}\n\n${facts.join('\n')}\n`,
-    section(`Blocked: ${total} of ${count(sum.writes, 'write')} (${percent(total, sum.writes)})`, counts(sum.byCode)),
+    section(heading, counts(sum.byCode)),
     section('By tool', counts(sum.byTool)),
     section('By session, the most first', counts(Object.fromEntries(sum.bySession))),
     section('By day (UTC), the last 14', terminal.table(days)),

@@ -174,8 +174,8 @@ export function wrap(text, indent = '  ') {
   return lines.map(line => `${indent}${line}`).join('\n')
 }
 
-/** @param {number} number @param {string} what */
-export const count = (number, what) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`
+/** @param {number} number @param {string} one what it is of @param {string} [more] where an s does not make it more */
+export const count = (number, one, more = `${one}s`) => `${number.toLocaleString('en')} ${number === 1 ? one : more}`
 
 /** @param {number} part @param {number} whole */
 export const percent = (part, whole) => (whole === 0 ? '0 %' : `${Math.round((part / whole) * 100)} %`)

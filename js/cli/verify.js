@@ -14,6 +14,7 @@ Usage: dsh-bmpp verify [--json]
 Every load of the plugin is replayed by the same Rust rules that decided: every decision and settlement must follow from
 the records before it. What depended on arguments, which are not kept, is a recorded input. Records that are not there
 are named as gaps; a gap is no contradiction, and what stands behind it is replayed again from the session's next turn.
+A trail in which a record cannot be read is not verified: what that record said is not known.
 
   --json              the result as JSON
 ${whereHelp}
@@ -22,7 +23,7 @@ Examples:
   dsh-bmpp verify
   dsh-bmpp verify --home /srv/agent/.dsh --json
 
-Exit codes: 0 everything follows · 1 a contradiction · 2 wrong usage · 3 the trail cannot be read
+Exit codes: 0 everything follows · 1 a contradiction · 2 wrong usage · 3 the trail, or a record of it, cannot be read
 `,
   run(argv, terminal) {
     const { values } = parse(argv, { ...whereOptions, json: { type: 'boolean' } })
@@ -30,8 +31,22 @@ Exit codes: 0 everything follows · 1 a contradiction · 2 wrong usage · 3 the 
     const found = JSON.parse(addon().auditVerify(storages, terminal.progress('replaying')))
     if (values.json) terminal.out(`${JSON.stringify(found, null, 2)}\n`)
     else tell(found, storages, terminal)
-    return found.contradictions > 0 ? EXIT.found : EXIT.well
+    if (found.contradictions > 0) return EXIT.found
+    return unread(found.tally) === undefined ? EXIT.well : EXIT.unreadable
   },
+}
+
+/**
+ * Why a trail is not verified although nothing in it contradicts: what was not read was not replayed.
+ * @param {{ layouts: string[], records: number, broken: number, later: number }} tally
+ */
+function unread({ layouts, records, broken, later }) {
+  const what = count(broken > 0 ? broken : later, 'record')
+  const why =
+    broken > 0 ? `${what} of it cannot be read` : `${what} of it ${later === 1 ? 'is' : 'are'} of a later version`
+  if (layouts.length > 0 && records === 0 && broken + later > 0)
+    return `Not verified: the trail has no record that can be read; ${why}.`
+  return broken > 0 ? `Not verified: ${why}. What can be read does not contradict itself.` : undefined
 }
 
 /**
@@ -45,7 +60,7 @@ function tell(found, storages, terminal) {
   tellBroken(tally, terminal)
   const lines = [
     `${count(tally.records, 'record')} of ${count(found.loads, 'load')}, layout ${tally.layouts.join(' and ') || 'none'}`,
-    `${found.followed.toLocaleString('en')} decisions and settlements replayed${found.onFindings > 0 ? `, ${found.onFindings} of them on guard findings` : ''}`,
+    `${count(found.followed, 'decision or settlement', 'decisions and settlements')} replayed${found.onFindings > 0 ? `, ${found.onFindings} of them on guard findings` : ''}`,
     ...Object.entries(found.notReplayed).map(([why, number]) => `${number} not replayed: ${why}`),
     ...(found.withoutEnd > 0
       ? [`${count(found.withoutEnd, 'load')} without an end: running, killed, or the last record was not stored`]
@@ -62,7 +77,13 @@ function tell(found, storages, terminal) {
     if (found.gaps > found.gapsAt.length) terminal.out(`  … and ${found.gaps - found.gapsAt.length} more\n`)
   }
   if (first === null) {
-    terminal.out(`${terminal.paint('green', 'No contradiction: every record follows from those before it.')}\n`)
+    const why = unread(tally)
+    const skipped = Object.keys(found.notReplayed).length > 0 || tally.later > 0
+    const well =
+      tally.records === 0
+        ? 'Nothing to verify: there is no record.'
+        : `No contradiction: every record${skipped ? ' that could be replayed' : ''} follows from those before it.`
+    terminal.out(`${why === undefined ? terminal.paint('green', well) : terminal.paint('red', why)}\n`)
     return
   }
   const where = [

@@ -1,7 +1,8 @@
-//! What a code means to the operator who finds it in a trail.
+//! What a word means to the operator who meets it: a code of a verdict, an observation, a problem of a configuration,
+//! a word of a record.
 //!
 //! The codes themselves and what the model is told are [`crate::reason`]'s. Here is the other half: what happened, and
-//! what there is to do. A test keeps the two complete.
+//! what there is to do. Tests keep it complete.
 
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use crate::tool::Tool;
 pub struct Explanation {
     /// Its name.
     pub name: &'static str,
-    /// `allow`, `recoverable`, `terminal`, `observation`.
+    /// `allow`, `recoverable`, `terminal`, `observation`; `problem` of a configuration; `word` of a record.
     pub kind: &'static str,
     /// The policy version in which it first appeared.
     pub since: &'static str,
@@ -29,21 +30,26 @@ pub struct Explanation {
     pub observed: bool,
 }
 
-/// Explains a code or an observation, whatever its case and whether words are joined by `_`, `-` or a space.
+/// Explains a word, whatever its case and whether its parts are joined by `_`, `-` or a space.
 #[must_use]
 pub fn explain(name: &str) -> Option<Explanation> {
-    let wanted: String =
-        name.trim().chars().map(|c| if matches!(c, '-' | ' ') { '_' } else { c.to_ascii_uppercase() }).collect();
-    let entry = ENTRIES.iter().find(|entry| entry.name == wanted)?;
+    let plain = |text: &str| -> String {
+        text.trim().chars().map(|c| if matches!(c, '-' | ' ') { '_' } else { c.to_ascii_uppercase() }).collect()
+    };
+    let wanted = plain(name);
+    let (of, entry) =
+        ALL.iter().find_map(|(of, list)| list.iter().find(|entry| plain(entry.name) == wanted).map(|e| (*of, e)))?;
     let code = Code::ALL.iter().find(|code| code.name() == entry.name);
     let observed = Observation::ALL.iter().any(|o| o.name() == entry.name);
-    let kind = match code.map(|code| code.kind()) {
-        Some(Kind::Allow) => "allow",
-        Some(Kind::Recoverable) => "recoverable",
-        Some(Kind::Terminal) => "terminal",
-        None if observed => "observation",
+    let kind = match (of, code.map(|code| code.kind())) {
+        (Of::Problem, _) => "problem",
+        (Of::Word, _) => "word",
+        (Of::Verdict, Some(Kind::Allow)) => "allow",
+        (Of::Verdict, Some(Kind::Recoverable)) => "recoverable",
+        (Of::Verdict, Some(Kind::Terminal)) => "terminal",
+        (Of::Verdict, None) if observed => "observation",
         // A word of a later version of the policy than this crate's.
-        None => return None,
+        (Of::Verdict, None) => return None,
     };
     let told = code.filter(|code| code.denies()).map(|code| {
         let config = Config::default();
@@ -64,8 +70,21 @@ pub fn explain(name: &str) -> Option<Explanation> {
 
 /// Every name that can be explained.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ENTRIES.iter().map(|entry| entry.name).filter(|name| explain(name).is_some())
+    let entries = ALL.iter().flat_map(|(_, entries)| entries.iter());
+    entries.map(|entry| entry.name).filter(|name| explain(name).is_some())
 }
+
+#[derive(Clone, Copy)]
+enum Of {
+    /// A code of a verdict, or an observation.
+    Verdict,
+    /// A problem of a configuration.
+    Problem,
+    /// A word of a record.
+    Word,
+}
+
+const ALL: [(Of, &[Entry]); 3] = [(Of::Verdict, ENTRIES), (Of::Problem, PROBLEMS), (Of::Word, WORDS)];
 
 struct Entry {
     name: &'static str,
@@ -230,21 +249,176 @@ const ENTRIES: &[Entry] = &[
     ),
 ];
 
+const PROBLEMS: &[Entry] = &[
+    entry(
+        "NOT_AN_OBJECT",
+        "A problem of the configuration: it is no object of keys.",
+        "Write keys with values under the row's config, or leave config out for the defaults.",
+    ),
+    entry(
+        "UNKNOWN_KEY",
+        "A problem of the configuration: no key has this name.",
+        "Correct the name: the message has the nearest key, where there is one. The README has every key.",
+    ),
+    entry(
+        "AMBIGUOUS_MODE",
+        "A problem of the configuration: strict, gateScope or preset would say mode or profile a second time.",
+        "Say mode (off, audit, enforce) and profile (compat, strict).",
+    ),
+    entry(
+        "INVALID_ENUM",
+        "A problem of the configuration: the value is none of those that the key takes.",
+        "Take one of those that the message names.",
+    ),
+    entry(
+        "INVALID_TYPE",
+        "A problem of the configuration: the value has a type that the key does not take.",
+        "Write what the message asks for. A bare off can be read as false: write \"off\".",
+    ),
+    entry(
+        "INVALID_NUMBER",
+        "A problem of the configuration: the number is out of range, or no whole one.",
+        "Take a number from the range that the message names.",
+    ),
+    entry(
+        "INVALID_LENGTH",
+        "A problem of the configuration: a list or a name is empty where it must not be, or too long.",
+        "Keep to the length that the message names.",
+    ),
+    entry(
+        "CONTRADICTION",
+        "A problem of the configuration: lists that cannot hold together, a public name where a raw one belongs, \
+         or a name of the policy's own.",
+        "Set the lists together: one that is not set has its default.",
+    ),
+];
+
+const fn word(name: &'static str, meaning: &'static str) -> Entry {
+    entry(name, meaning, "")
+}
+
+/// The words of records and configurations. One that stands in more than one field is told once, with each of them.
+const WORDS: &[Entry] = &[
+    word("allowed", "Enforcement: the call was let through."),
+    word("denied", "Enforcement: the call was denied, and the model was told why."),
+    word("asked", "Enforcement: a human was asked; the settlement's `approved` says whether the call was let through."),
+    word(
+        "overridden",
+        "Enforcement: the verdict denies, and the call was let through all the same, since the mode is audit. In \
+         enforce it would have been denied.",
+    ),
+    word("allow", "Decision: the verdict lets the call through."),
+    word(
+        "deny",
+        "Decision: the verdict is against the call; the enforcement says what the mode made of that. As a guard's \
+         level: what it finds is denied.",
+    ),
+    word("warn", "A guard's level: what it finds is observed, and the call is not denied for it."),
+    word("off", "Mode: nothing is registered, decided or recorded. As a level: the guard looks at nothing."),
+    word("audit", "Mode: every call is decided and recorded, and none is denied."),
+    word("enforce", "Mode: every call is decided and recorded, and what the verdict denies is denied."),
+    word("compat", "Profile: three guards warn, and no human is asked."),
+    word("strict", "Profile: three guards deny instead of warning, and in enforce a destructive call asks a human."),
+    word("ran", "What happened: the call ran, and was done as far as its result says."),
+    word(
+        "refused",
+        "What happened: the call did not reach the tool. The gate, another plugin, a human or the host turned it \
+         away.",
+    ),
+    word("not-known", "What happened: the call may or may not have been done, or ran otherwise than judged."),
+    word("no-result", "What happened, in a report: no result of the call is in the trail."),
+    word("not-reached", "Outcome: the tool's body did not run, so that nothing is proven, not even a failure."),
+    word("succeeded", "Outcome: it was done, by what the result proves."),
+    word(
+        "failed",
+        "Outcome, and what happened: the call failed, or the server refused it, in whatever form. As the state of \
+         the lookups: every lookup of the turn failed. As what took a decision: the policy itself, by a bug.",
+    ),
+    word(
+        "unknown",
+        "Outcome: a write that may or may not have been done, such as after a timeout. As a classification: the \
+         model declared nothing in the turn. As a class: a tool of the namespace that is on no list. As a place: \
+         where the call stands is not known.",
+    ),
+    word("simple", "Classification: the model declared that the turn's task needs no lookup."),
+    word("complex", "Classification: the model declared that the turn's task needs a lookup before a write."),
+    word("none", "Lookups of the turn: there was none that proves anything."),
+    word(
+        "pending",
+        "Lookups of the turn: one runs, or succeeded in this very step, so that the model has not read its \
+         result.",
+    ),
+    word("satisfied", "Lookups of the turn: one succeeded in an earlier step."),
+    word("malformed", "Facts of a write: its arguments were no JSON object, or gave one parameter under two names."),
+    word("creates", "Facts of a write: it creates a note."),
+    word("changes", "Facts of a write: it changes what is there."),
+    word("control", "Class: the control tool bmpp__classify."),
+    word("read", "Class: a tool that only reads."),
+    word("search", "Class: a tool whose success is a lookup."),
+    word("write", "Class: a tool that changes memory."),
+    word("destructive", "Class: a tool that destroys memory."),
+    word("out-of-scope", "Class, and what took a decision: the call is outside the governed namespace."),
+    word("pre-execute", "Stage of a decision: before the call, where the host asks."),
+    word("guard", "Stage of a decision: the host's guard, behind every other listener."),
+    word("execute", "Stage of a decision: right at the tool's body."),
+    word("result", "Stage of a decision: when the result arrived."),
+    word("judged", "What took a decision: the policy."),
+    word("unapproved", "What took a decision: a call that asks reached the guard without an approval of its own."),
+    word("otherwise", "What took a decision: what ran, or was about to run, is not what was judged."),
+    word("agent", "Place: an agent made the call."),
+    word("no-agent", "Place: a plugin made the call, and no agent."),
+    word("start", "Event: a turn began."),
+    word("seen", "Event: a turn was under way when it was first seen."),
+    word("end", "Event: a turn ended."),
+    word("closed", "Event: a session ended."),
+    word("back-pressure", "Why records were lost: the storage did not keep up."),
+    word("storage", "Why records were lost: there was no storage, or it failed."),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Level, ProblemCode, Profile, Vocabulary};
+    use crate::policy::{Classification, Outcome, Reading, Recall};
+    use crate::tool::Class;
+    use crate::verdict::{Enforcement, Mode};
 
     #[test]
     fn every_code_and_observation_is_explained_once() {
         let mut seen = std::collections::HashSet::new();
-        for entry in ENTRIES {
-            assert!(seen.insert(entry.name), "{} stands twice", entry.name);
+        for entry in ALL.iter().flat_map(|(_, entries)| entries.iter()) {
+            let plain = entry.name.to_ascii_uppercase().replace('-', "_");
+            assert!(seen.insert(plain), "{} stands twice", entry.name);
         }
         let codes = Code::ALL.iter().map(|code| code.name());
         for name in codes.chain(Observation::ALL.iter().map(|o| o.name())) {
             let explained = explain(name).expect(name);
             assert!(explained.meaning.ends_with('.') && !explained.meaning.contains("  "), "{name}");
         }
+    }
+
+    #[test]
+    fn problems_of_a_configuration_and_words_of_a_record_are_explained() {
+        fn named<T: Vocabulary>() -> impl Iterator<Item = &'static str> {
+            T::VALUES.iter().map(|(name, _)| *name)
+        }
+        for name in named::<ProblemCode>() {
+            let explained = explain(name).expect(name);
+            assert!(explained.kind == "problem" && explained.advice.is_some(), "{name}");
+        }
+        let words = (Enforcement::ALL.iter().map(|e| e.name()))
+            .chain(Outcome::ALL.iter().map(|o| o.name()))
+            .chain(Classification::ALL.iter().map(|c| c.name()))
+            .chain(Recall::ALL.iter().map(|r| r.name()))
+            .chain(Reading::ALL.iter().map(|r| r.name()))
+            .chain(Class::ALL.iter().map(|c| c.name()))
+            .chain(named::<Mode>())
+            .chain(named::<Profile>())
+            .chain(named::<Level>());
+        for name in words {
+            assert_eq!(explain(name).map(|e| e.kind), Some("word"), "{name}");
+        }
+        assert_eq!(explain("Not known").map(|e| e.name), Some("not-known"));
     }
 
     #[test]

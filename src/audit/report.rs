@@ -1,7 +1,7 @@
 //! What a trail adds up to: the answer to "should I switch to enforce?".
 //!
-//! A *call* is counted once, by the last decision on it. A call is *blocked* where the policy denied it; in audit it went
-//! on all the same, which is what the report is for: it says what `enforce` would have blocked. What a model did after a
+//! A *call* is counted once, by the last decision on it. A call counts as *blocked* where the policy denied it; in audit it
+//! went on all the same, which is told apart wherever it is counted: the report says what `enforce` would have blocked. What a model did after a
 //! denial is told only of denials that it was told of, since in audit nothing teaches it.
 
 mod readiness;
@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 
 use super::record::{Kind, Record, SCHEMA};
+use super::select::Filter;
 use super::trail::Tally;
 use crate::reason::Code;
 pub use readiness::{Readiness, Step};
@@ -64,6 +65,12 @@ pub struct Report {
     /// Whether the newest decision was made in `enforce`.
     #[serde(skip)]
     pub enforces: bool,
+    /// How the records were selected.
+    #[serde(skip)]
+    pub selected: Selected,
+    /// Of the writes, the turns with them and the calls blocked in turns that declared nothing: those in audit.
+    #[serde(skip)]
+    pub audited: Audited,
     /// Host versions seen.
     pub hosts: BTreeSet<String>,
     /// Sessions with a record.
@@ -84,6 +91,8 @@ pub struct Report {
     pub blocked: Blocked,
     /// The same by code.
     pub by_code: BTreeMap<String, Blocked>,
+    /// Tools on no list that were denied for it, by raw name; not those that are known not to be there.
+    pub unlisted: BTreeMap<String, u64>,
     /// By raw tool name.
     pub by_tool: BTreeMap<String, Blocked>,
     /// By day (UTC), as days since 1970, with all writes of the day.
@@ -129,6 +138,31 @@ pub struct Day {
     pub writes: u64,
     /// Calls that the policy denied.
     pub blocked: u64,
+    /// Of these, those that went on: the mode was audit.
+    pub overridden: u64,
+}
+
+/// How the records of a report were selected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selected {
+    /// Not at all: it is the whole trail.
+    #[default]
+    Whole,
+    /// By where and when: what is left stands for a part of the work.
+    Places,
+    /// By what was decided: what is left stands for nothing.
+    Decisions,
+}
+
+/// What was judged in audit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Audited {
+    /// Writes.
+    pub writes: u64,
+    /// Turns with one.
+    pub turns: u64,
+    /// Calls that the policy denied in turns that declared nothing.
+    pub unclassified: u64,
 }
 
 /// Adds records up as they go by.
@@ -186,6 +220,19 @@ impl Adding {
     #[must_use]
     pub fn new(limits: Limits) -> Adding {
         Adding { timeline: Timeline::new(limits), ..Adding::default() }
+    }
+
+    /// What is to come was selected by this.
+    #[must_use]
+    pub fn selected_by(mut self, filter: &Filter) -> Adding {
+        self.report.selected = if filter.is_open() {
+            Selected::Whole
+        } else if filter.of_decisions() {
+            Selected::Decisions
+        } else {
+            Selected::Places
+        };
+        self
     }
 
     /// Takes the next record.
@@ -336,12 +383,19 @@ impl Adding {
         let day = report.by_day.entry(call.day).or_default();
         if writes(&call.class) {
             report.writes += 1;
+            report.audited.writes += u64::from(&*call.mode == "audit");
             day.writes += 1;
         }
         report.destructive += u64::from(&*call.class == "destructive");
         let Some(overridden) = call.blocked else { return };
         day.blocked += 1;
+        day.overridden += u64::from(overridden);
         report.blocked.add(overridden);
+        // A tool that the host does not have was made up by a model. Where nothing denied the call, its result shows it: the
+        // call reached no tool.
+        if &*call.code == Code::UnknownMemoryTool.name() && !(overridden && happened == Some("refused")) {
+            add(&mut report.unlisted, &call.tool);
+        }
         report.by_code.entry(call.code.into()).or_default().add(overridden);
         report.by_tool.entry(call.tool.into()).or_default().add(overridden);
         if let Some(count) = call.session.and_then(|session| self.sessions.get_mut(&session)) {

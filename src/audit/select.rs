@@ -37,7 +37,8 @@ impl Filter {
     }
 
     /// Whether something is asked for that only a decision has.
-    fn of_decisions(&self) -> bool {
+    #[must_use]
+    pub fn of_decisions(&self) -> bool {
         !(self.codes.is_empty() && self.decisions.is_empty() && self.enforcements.is_empty())
     }
 

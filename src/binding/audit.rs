@@ -70,7 +70,7 @@ pub fn audit_report(storages: String, filter: String, limits: String, on_progres
         let filter: Filter = asked(&filter)?;
         let limits: Limits = asked(&limits)?;
         let mut selection = Selection::new(&filter);
-        let mut adding = Adding::new(limits);
+        let mut adding = Adding::new(limits).selected_by(&filter);
         let tally = walk(&storages, &on_progress, &mut |record, _| {
             if filter.is_open() || selection.takes(record) {
                 adding.record(record);
@@ -107,7 +107,8 @@ pub fn audit_prune(storages: String, request: String, on_progress: OnProgress<'_
     })
 }
 
-/// What a code or an observation means; `null` for a word that this version does not know.
+/// What a code, an observation, a problem of a configuration or a word of a record means; `null` for one that this version
+/// does not know.
 #[napi]
 pub fn explain_code(name: String) -> Result<Option<CodeExplanation>> {
     guarded("explainCode", || Ok(explain::explain(&name).map(CodeExplanation::from)))
@@ -119,12 +120,12 @@ pub fn explained_codes() -> Result<Vec<String>> {
     guarded("explainedCodes", || Ok(explain::names().map(str::to_owned).collect()))
 }
 
-/// What a code or an observation means.
+/// What a word means.
 #[napi(object)]
 pub struct CodeExplanation {
     /// Its name.
     pub name: String,
-    /// `allow`, `recoverable`, `terminal` or `observation`.
+    /// `allow`, `recoverable`, `terminal`, `observation`, `problem` or `word`.
     pub kind: String,
     /// The policy version in which it first appeared.
     pub since: String,

@@ -36,7 +36,38 @@ impl Raw {
             Raw::Other(kind) => kind,
         }
     }
+
+    /// What was found, for a message: a scalar with its value, which is the operator's own, anything else by its kind.
+    #[must_use]
+    pub fn found(&self) -> String {
+        match self {
+            Raw::Bool(value) => format!("the boolean {value}"),
+            Raw::Number(value) => format!("the number {}", number(*value)),
+            Raw::Text(text) => format!("the string \"{}\"", shown(text)),
+            other => other.kind().to_owned(),
+        }
+    }
 }
+
+/// A number as a message shows it.
+pub(super) fn number(value: f64) -> String {
+    let text = value.to_string();
+    if text.len() > DIGITS_MAX { format!("{value:e}") } else { text }
+}
+
+/// A text from outside, fit for one line of a message.
+pub(super) fn shown(text: &str) -> String {
+    let mut out: String = text.chars().take(SHOWN_MAX).flat_map(char::escape_debug).collect();
+    if text.chars().nth(SHOWN_MAX).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// Characters of a text that a message shows.
+const SHOWN_MAX: usize = 60;
+/// Digits of a number that a message shows; one that needs more is shown by its power of ten.
+const DIGITS_MAX: usize = 24;
 
 impl From<&serde_json::Value> for Raw {
     fn from(value: &serde_json::Value) -> Raw {

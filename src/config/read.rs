@@ -1,5 +1,6 @@
 //! Reading a raw configuration: one table of keys, then what must hold between them.
 
+use super::raw::{number, shown};
 use super::{Config, POLICY_VERSION, Problem, ProblemCode, Raw, Step, Vocabulary};
 
 /// Reads one key's value into the configuration, or reports what is wrong with it.
@@ -55,7 +56,7 @@ pub(super) fn config(raw: &Raw) -> Result<Config, Vec<Problem>> {
                 code: ProblemCode::NotAnObject,
                 message: format!(
                     "the configuration must be an object of keys, but is {}; leave it out for the defaults",
-                    other.kind()
+                    other.found()
                 ),
                 nearest: None,
             });
@@ -129,15 +130,6 @@ fn distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-/// A name from outside, fit for one line of a message.
-fn shown(text: &str) -> String {
-    let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();
-    if text.chars().nth(60).is_some() {
-        out.push('…');
-    }
-    out
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Naming {
     Server,
@@ -164,7 +156,7 @@ impl Found<'_> {
     }
 
     fn wrong_type(&mut self, index: Option<usize>, wanted: &str, raw: &Raw) {
-        let message = format!("`{}` takes {wanted}, not {}", self.key, raw.kind());
+        let message = format!("`{}` takes {wanted}, not {}", self.key, raw.found());
         self.push(index, ProblemCode::InvalidType, message);
     }
 
@@ -182,10 +174,10 @@ impl Found<'_> {
             Raw::Number(value) if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(value) => {
                 *into = *value as u32;
             }
-            Raw::Number(_) => self.push(
+            Raw::Number(value) => self.push(
                 None,
                 ProblemCode::InvalidNumber,
-                format!("`{}` is a whole number from 0 to {}; 0 keeps all", self.key, u32::MAX),
+                format!("`{}` is a whole number from 0 to {}, not {}; 0 keeps all", self.key, u32::MAX, number(*value)),
             ),
             other => self.wrong_type(None, "a whole number", other),
         }
@@ -206,7 +198,11 @@ impl Found<'_> {
             Raw::Bool(false) if T::VALUES.iter().any(|(name, _)| *name == "off") => self.push(
                 None,
                 ProblemCode::InvalidType,
-                format!("`{}` is one of {}, as a string; write \"off\" in quotes", self.key, names()),
+                format!(
+                    "`{}` is one of {}, as a string, not the boolean false; write \"off\" in quotes",
+                    self.key,
+                    names()
+                ),
             ),
             other => self.wrong_type(None, &format!("one of {}", names()), other),
         }
@@ -248,9 +244,12 @@ impl Found<'_> {
         let max = if naming == Naming::Server { SERVER_NAME_MAX } else { TOOL_NAME_MAX };
         let length = name.chars().count();
         let (code, message) = if length == 0 || length > max {
-            (ProblemCode::InvalidLength, format!("a name in `{}` has 1 to {max} characters", self.key))
+            let message =
+                format!("a name in `{}` has 1 to {max} characters, not {length} as \"{}\" has", self.key, shown(name));
+            (ProblemCode::InvalidLength, message)
         } else if naming == Naming::Tool && name.starts_with("bmpp__") {
-            (ProblemCode::Contradiction, format!("`{}` cannot list the policy's own tools", self.key))
+            let message = format!("`{}` cannot list \"{}\": that is the policy's own tool", self.key, shown(name));
+            (ProblemCode::Contradiction, message)
         } else if name.starts_with("mcp__") {
             (
                 ProblemCode::Contradiction,
@@ -278,8 +277,10 @@ impl Found<'_> {
                     Some(index),
                     ProblemCode::InvalidLength,
                     format!(
-                        "a folder in `{}` must name one; to allow every folder, set testFixtureGuard: off",
-                        self.key
+                        "a folder in `{}` must name one, which \"{}\" does not; to allow every folder, set \
+                         testFixtureGuard: off",
+                        self.key,
+                        shown(text)
                     ),
                 ),
                 Raw::Text(text) => prefixes.push(text.clone()),

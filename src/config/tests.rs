@@ -162,3 +162,46 @@ fn what_the_audit_keeps_is_read_and_bounded() {
     assert_eq!(codes(json!({"auditLevel": false})), [("auditLevel".to_owned(), ProblemCode::InvalidType)]);
     assert_eq!(codes(json!({"pathRedaction": "plain"})), [("pathRedaction".to_owned(), ProblemCode::InvalidEnum)]);
 }
+
+#[test]
+fn a_problem_shows_the_scalar_that_was_found_and_nothing_of_what_is_in_a_list_or_an_object() {
+    let message = |value| {
+        let problems = read(value).expect_err("refused");
+        problems.first().map(|problem| problem.message.clone()).expect("a problem")
+    };
+    for (value, shown) in [
+        (json!({"auditMaxRecords": -5}), "not -5;"),
+        (json!({"auditMaxRecords": 0.5}), "not 0.5;"),
+        (json!({"auditMaxRecords": 1e300}), "not 1e300;"),
+        (json!({"auditMaxRecords": "7"}), "not the string \"7\""),
+        (json!({"createRequiresSearch": "yes"}), "not the string \"yes\""),
+        (json!({"createRequiresSearch": 1}), "not the number 1"),
+        (json!({"createRequiresSearch": null}), "not null"),
+        (json!({"mode": "enforced"}), "not \"enforced\""),
+        (json!({"mode": true}), "not the boolean true"),
+        (json!({"mode": false}), "not the boolean false"),
+        (json!({"policyVersion": 1}), "not the number 1"),
+        (json!({"serverNames": "bm"}), "not the string \"bm\""),
+        (json!({"serverNames": ["a b"]}), "\"a b\""),
+        (json!({"serverNames": [7]}), "not the number 7"),
+        (json!({"serverNames": ["x".repeat(33)]}), "not 33 as \"xxx"),
+        (json!({"readTools": ["bmpp__classify"]}), "\"bmpp__classify\""),
+        (json!({"testFixtureAllowedPrefixes": [" / "]}), "\" / \""),
+        (json!("audit"), "the string \"audit\""),
+    ] {
+        let message = message(value);
+        assert!(message.contains(shown), "{message}");
+    }
+    for value in [json!({"mode": {"secret": "s3cret"}}), json!({"mode": ["s3cret"]}), json!(["s3cret"])] {
+        assert!(!message(value.clone()).contains("s3cret"), "{value}");
+    }
+    let long = message(json!({"mode": "y".repeat(5000)}));
+    assert!(long.chars().count() < 200, "{long}");
+}
+
+#[test]
+fn the_name_of_a_problem_code_is_what_it_is_written_as() {
+    for (name, code) in ProblemCode::VALUES {
+        assert_eq!(serde_json::to_value(code).expect("a text"), json!(name));
+    }
+}

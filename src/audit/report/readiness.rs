@@ -1,8 +1,10 @@
 //! The answer in one sentence: what the next step of a roll-out is, and why.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use super::Report;
+use super::{Report, Selected};
 use crate::reason::{Code, Kind};
 
 /// Writes below which a trail says too little.
@@ -27,6 +29,8 @@ pub enum Step {
     Strict,
     /// Stay where you are.
     Stay,
+    /// Nothing follows from a part.
+    Part,
 }
 
 /// The advice.
@@ -40,10 +44,22 @@ pub struct Readiness {
 
 impl Readiness {
     pub(super) fn of(report: &Report) -> Readiness {
-        let (step, sentence) = if report.calls == 0 {
-            (Step::Collect, "Nothing was judged yet: use the agent as you do every day and come back.".to_owned())
-        } else if let Some(found) = mend(report) {
+        if report.selected != Selected::Whole && report.calls == 0 && report.tally.records > 0 {
+            let sentence = "Nothing that was judged fits what was asked for.".to_owned();
+            return Readiness { step: Step::Part, sentence };
+        }
+        if report.selected == Selected::Decisions {
+            let sentence =
+                "No advice: these records were selected by what was decided, and nothing follows from such a \
+                            part. Without --code, --decision and --enforcement the advice is here."
+                    .to_owned();
+            return Readiness { step: Step::Part, sentence };
+        }
+        // A trail that cannot be read looks like one in which nothing was judged.
+        let (step, sentence) = if let Some(found) = mend(report) {
             (Step::Mend, found)
+        } else if report.calls == 0 {
+            (Step::Collect, "Nothing was judged yet: use the agent as you do every day and come back.".to_owned())
         } else if report.writes < WRITES_MIN {
             let more = "keep collecting before you decide";
             (Step::Collect, format!("Only {} so far: {more}.", count(report.writes, "write")))
@@ -72,24 +88,28 @@ fn mend(report: &Report) -> Option<String> {
             count(moved, "call")
         ));
     }
-    let unknown = blocked(Code::UnknownMemoryTool);
+    let unknown: u64 = report.unlisted.values().sum();
     if unknown > 0 {
         return Some(format!(
-            "Mend first: {} of memory tools that are on no list would be denied for good; put their names under \
-             readTools or mutatingTools.",
-            count(unknown, "call")
+            "Mend first: {} of memory tools that are on no list ({}), which enforce denies for good; put those that the \
+             server has under readTools or mutatingTools, and pay no heed to a name that a model made up.",
+            count(unknown, "call"),
+            most(&report.unlisted)
         ));
     }
     let missing = report.lost.saturating_add(report.tally.broken);
     (missing.saturating_mul(20) > report.tally.records).then(|| {
-        format!("Mend first: {} of this trail are lost or broken, too many to judge by.", count(missing, "record"))
+        let (are, many) = if missing == 1 { ("is", "too much") } else { ("are", "too many") };
+        format!("Mend first: {} of this trail {are} lost or broken, {many} to judge by.", count(missing, "record"))
     })
 }
 
 fn in_audit(report: &Report) -> (Step, String) {
+    // What was judged in enforce before says nothing of what enforce would have blocked in audit.
     let blocked = report.blocked.overridden;
-    let (writes, turns) = (count(report.writes, "write"), count(report.turns_with_writes, "turn"));
-    let taught = report.blocked_unclassified;
+    let audited = report.audited;
+    let (writes, turns) = (count(audited.writes, "write"), count(audited.turns, "turn"));
+    let taught = audited.unclassified;
     let others = blocked.saturating_sub(taught);
     let terminal = terminal(report);
     if blocked == 0 {
@@ -99,7 +119,7 @@ fn in_audit(report: &Report) -> (Step, String) {
     let unclassified = format!(
         "{taught} of them in turns that declared nothing, which audit never teaches and the first denial in enforce does"
     );
-    if others * 100 > report.writes * BLOCKED_MAX {
+    if others * 100 > audited.writes * BLOCKED_MAX {
         let sentence = format!(
             "Stay in audit: {would}, {others} of them although the turn was classified, so models here do not look \
              before they write yet."
@@ -144,6 +164,22 @@ fn in_enforce(report: &Report) -> (Step, String) {
 fn terminal(report: &Report) -> u64 {
     let of = |name: &str| Code::ALL.iter().find(|code| code.name() == name).map(|code| code.kind());
     report.by_code.iter().filter(|(name, _)| of(name) == Some(Kind::Terminal)).map(|(_, b)| b.total()).sum()
+}
+
+/// Names that are told; of more, only how many.
+const NAMED: usize = 3;
+
+/// The names that were counted most.
+fn most(counts: &BTreeMap<String, u64>) -> String {
+    let mut names: Vec<_> = counts.iter().collect();
+    names.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
+    let mut told: Vec<_> = names.iter().take(NAMED).map(|(name, _)| name.as_str()).collect();
+    let rest = names.len().saturating_sub(NAMED);
+    let more = format!("and {rest} more");
+    if rest > 0 {
+        told.push(&more);
+    }
+    told.join(", ")
 }
 
 fn count(number: u64, what: &str) -> String {

@@ -108,7 +108,7 @@ fn what_enforce_would_have_blocked_is_told_by_code_tool_session_and_day() {
         report.by_session,
         [("a".into(), Blocked { overridden: 2, denied: 0 }), ("b".into(), Blocked { overridden: 1, denied: 0 })]
     );
-    assert_eq!(report.by_day, BTreeMap::from([(0, Day { writes: 4, blocked: 3 })]));
+    assert_eq!(report.by_day, BTreeMap::from([(0, Day { writes: 4, blocked: 3, overridden: 3 })]));
     assert_eq!((report.never_classified, report.blocked_unclassified, report.turns), (1, 2, 2));
     // The model was told of none of it, so nothing is said of what it did next.
     assert!(report.followed.is_empty());
@@ -205,6 +205,9 @@ fn readiness_says_what_to_do_next() {
     lost.push(json!({"kind": "lost", "from": 4, "seq": 20, "why": "back-pressure"}));
     let report = lost.report();
     assert_eq!((report.lost, report.readiness.step), (17, Step::Mend));
+    // A trail of which nothing can be read is not one in which nothing was judged.
+    let broken = Adding::new(Limits::default()).finish(Tally { broken: 1, ..Tally::default() }).readiness;
+    assert_eq!(broken.sentence, "Mend first: 1 record of this trail is lost or broken, too much to judge by.");
 }
 
 #[test]
@@ -225,4 +228,70 @@ fn the_timeline_keeps_the_last_sessions_and_calls() {
     assert_eq!((line.calls.len(), line.left_out), (2, 3));
     assert_eq!(line.calls[1].happened.as_deref(), Some("ran"));
     assert_eq!(line.calls[1].step, Some(5));
+}
+
+#[test]
+fn what_went_on_and_what_was_denied_are_counted_apart() {
+    let mut trail = Trail::new("enforce");
+    for turn in 1..=25 {
+        trail.turn("s", turn).call(("s", turn, 1), "write_note", "write", "CLASSIFICATION_REQUIRED");
+    }
+    trail.mode = "audit";
+    for turn in 26..=45 {
+        trail.turn("s", turn).call(("s", turn, 1), "write_note", "write", "ALLOW_SIMPLE");
+    }
+    trail.turn("s", 46).call(("s", 46, 1), "write_note", "write", "CLASSIFICATION_REQUIRED");
+    let report = trail.report();
+    assert_eq!(report.blocked, Blocked { overridden: 1, denied: 25 });
+    assert_eq!(report.by_day, BTreeMap::from([(0, Day { writes: 46, blocked: 26, overridden: 1 })]));
+    // The advice is about audit, so it counts what was judged in audit.
+    let sentence = &report.readiness.sentence;
+    assert!(sentence.starts_with("Switch to enforce: of 21 writes in 21 turns it would have blocked 1,"), "{sentence}");
+    assert!(sentence.contains("(1 of them in turns that declared nothing"), "{sentence}");
+}
+
+#[test]
+fn a_part_that_was_selected_by_what_was_decided_gives_no_advice() {
+    let mut trail = Trail::new("audit");
+    for turn in 1..=30 {
+        trail.turn("s", turn).call(("s", turn, 1), "write_note", "write", "CLASSIFICATION_REQUIRED");
+    }
+    let readiness = |filter: Value, calls: bool| {
+        let filter = serde_json::from_value(filter).expect("a filter");
+        let mut adding = Adding::new(Limits::default()).selected_by(&filter);
+        for record in trail.records.iter().filter(|_| calls) {
+            adding.record(&serde_json::from_str(&record.to_string()).expect("a record"));
+        }
+        adding.finish(Tally { records: 90, ..Tally::default() }).readiness
+    };
+    assert_eq!(readiness(json!({}), true).step, Step::Enforce);
+    assert_eq!(readiness(json!({"since": 1, "tools": ["write_note"]}), true).step, Step::Enforce);
+    for filter in [json!({"codes": ["X"]}), json!({"decisions": ["deny"]}), json!({"enforcements": ["denied"]})] {
+        let readiness = readiness(filter, true);
+        assert_eq!((readiness.step, readiness.sentence.starts_with("No advice: ")), (Step::Part, true));
+    }
+    assert_eq!(readiness(json!({}), false).step, Step::Collect);
+    assert_eq!(readiness(json!({"since": 1}), false).sentence, "Nothing that was judged fits what was asked for.");
+}
+
+#[test]
+fn only_tools_that_may_be_there_are_to_be_put_on_a_list() {
+    let calls = |mode, happened: &str, tools: &[&str]| {
+        let mut trail = Trail::new(mode);
+        trail.turn("s", 1);
+        for (step, tool) in (1..).zip(tools) {
+            trail.call(("s", 1, step), tool, "unknown", "UNKNOWN_MEMORY_TOOL");
+        }
+        for record in trail.records.iter_mut().filter(|record| record["kind"] == "settlement") {
+            record["happened"] = json!(happened);
+        }
+        trail.report().readiness
+    };
+    let found = calls("audit", "ran", &["b", "d", "a", "b", "c"]);
+    assert_eq!(found.step, Step::Mend);
+    assert!(found.sentence.contains("5 calls of memory tools that are on no list (b, a, c, and 1 more)"), "{found:?}");
+    // In audit nothing but the host itself refuses the call of a tool that it does not have.
+    assert_eq!(calls("audit", "refused", &["made_up"]).step, Step::Collect);
+    // In enforce the gate refused it before the host was asked.
+    assert!(calls("enforce", "refused", &["notes_of"]).sentence.contains("(notes_of)"));
 }

@@ -26,7 +26,11 @@ pub struct Followed {
 pub(super) struct TurnState {
     pub(super) id: Option<u32>,
     writes: u64,
+    /// Of these, those judged in audit.
+    audited: u64,
     blocked: u64,
+    /// Of these, those that went on.
+    overridden: u64,
     declared: bool,
     simple_after_denial: bool,
     denials: Vec<Denial>,
@@ -47,13 +51,23 @@ const FOLLOWED_MAX: usize = 100;
 
 impl TurnState {
     pub(super) fn new(id: Option<u32>) -> TurnState {
-        TurnState { id, writes: 0, blocked: 0, declared: false, simple_after_denial: false, denials: Vec::new() }
+        TurnState {
+            id,
+            writes: 0,
+            audited: 0,
+            blocked: 0,
+            overridden: 0,
+            declared: false,
+            simple_after_denial: false,
+            denials: Vec::new(),
+        }
     }
 
     /// A call was judged for the first time.
     pub(super) fn next_call(&mut self, record: &Record<'_>) {
         let class = record.class.as_deref().unwrap_or_default();
         self.writes += u64::from(writes(class));
+        self.audited += u64::from(writes(class) && record.mode.as_deref() == Some("audit"));
         let Some(step) = record.step else { return };
         let passes = matches!(record.enforcement.as_deref(), Some("allowed" | "asked"));
         // What stands in the message of the denied call itself is no answer to the denial.
@@ -75,6 +89,7 @@ impl TurnState {
     /// The policy denied a call.
     pub(super) fn blocked(&mut self, record: &Record<'_>, overridden: bool) {
         self.blocked += 1;
+        self.overridden += u64::from(overridden);
         let code = Code::ALL.iter().find(|code| Some(code.name()) == record.code.as_deref());
         if let (false, Some(code), Some(step)) = (overridden, code, record.step)
             && code.kind() == CodeKind::Recoverable
@@ -96,10 +111,12 @@ impl TurnState {
     /// The turn is over.
     pub(super) fn close(self, report: &mut Report) {
         report.turns_with_writes += u64::from(self.writes > 0);
+        report.audited.turns += u64::from(self.audited > 0);
         report.simple_after_denial += u64::from(self.simple_after_denial);
         if self.writes > 0 && !self.declared {
             report.never_classified += 1;
             report.blocked_unclassified += self.blocked;
+            report.audited.unclassified += self.overridden;
         }
         for denial in self.denials {
             let count = report.followed.entry(denial.code.name().to_owned()).or_default();
