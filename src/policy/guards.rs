@@ -96,7 +96,7 @@ pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Fin
             None,
         );
     }
-    if connection.switched && takes_project(tool) && !request.projects.stated() && !request.switches {
+    if connection.switched && takes_project(tool) && !request.names_project {
         findings.add(options.project_guard, Code::ProjectAmbiguous, Observation::ProjectAmbiguous, None);
     }
     // Tools that no table knows are not told apart.

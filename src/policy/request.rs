@@ -83,6 +83,7 @@ impl WriteRequest {
             routed,
             projects,
         }
+            names_project: projects.stated() || routed && in_identifier(given, names_project),
     }
 }
 
@@ -108,20 +109,32 @@ fn identity(key: &DigestKey, identifier: &Text<'_>) -> Named {
 /// Whether an identifier, a path or a query may route the call to another project: by a `memory://` URL, and of a read by a
 /// plain one with a slash too.
 fn routes(given: &Given, read: bool) -> bool {
-    let routes = |bytes: &[u8]| {
+    in_identifier(given, |bytes| {
         bytes.starts_with(b"memory://") || (read && bytes.contains(&b'/')) || bytes.windows(2).any(|pair| pair == b"::")
     };
     let named = |entry: &Entry<'_>| {
         entry.family.is_some_and(|family| matches!(family.name, "identifier" | "path" | "query" | "url" | "id"))
-    };
+    })
+}
+
+/// Whether an identifier that may route a call names a project: a URL does so by what is in front of its first slash.
+fn names_project(identifier: &[u8]) -> bool {
+    match identifier.strip_prefix(b"memory://") {
+        Some(rest) => rest.iter().position(|byte| *byte == b'/').is_some_and(|slash| slash > 0),
+        None => true,
+    }
+}
+
+/// Whether this holds of an identifier, a path or a query, without the white space around it.
+fn in_identifier(given: &Given, holds: impl Fn(&[u8]) -> bool) -> bool {
     given.entries().filter(named).any(|entry| {
         let Held::Open(Json::Text(text)) = entry.held else { return false };
         text.stripped_ascii().map_or_else(
             || {
                 let points: Vec<CodePoint> = text.code_points().collect();
-                routes(Text::from_code_points(python::strip(&points).iter().copied()).as_bytes())
+                holds(Text::from_code_points(python::strip(&points).iter().copied()).as_bytes())
             },
-            routes,
+            &holds,
         )
     })
 }
