@@ -6,7 +6,7 @@ use super::names::{Words, may_be_id};
 use super::target::{Keys, ProjectArguments, Target};
 use super::turn::{ReadRequest, WriteRequest};
 use crate::argument::given::{Entry, Given, Held, Json};
-use crate::evidence::proof_of;
+use crate::evidence::{asks_for_json, proof_of};
 use crate::note::python;
 use crate::note::text::{CodePoint, Text};
 use crate::tool::{Known, Tool};
@@ -20,6 +20,7 @@ impl ReadRequest {
                 step,
                 proof: crate::evidence::Proof::Nothing,
                 identifier: None,
+                json: false,
                 projects: ProjectArguments::default(),
                 switches: false,
                 routed: false,
@@ -35,6 +36,7 @@ impl ReadRequest {
             step,
             proof: proof_of(raw, |name| given.get(name).map(Json::argument)),
             identifier: identifier.cloned(),
+            json: asks_for_json(given.get("output_format").map(Json::argument).as_ref()),
             switches: projects.routed() || routes(given, true),
             routed: routes(given, false),
             projects,
@@ -81,9 +83,9 @@ impl WriteRequest {
                 && given.bool("is_directory").may_be_true(false),
             switches: is_project_call || projects.routed() || routed,
             routed,
+            names_project: projects.stated() || routed && in_identifier(given, names_project),
             projects,
         }
-            names_project: projects.stated() || routed && in_identifier(given, names_project),
     }
 }
 
@@ -111,9 +113,6 @@ fn identity(key: &DigestKey, identifier: &Text<'_>) -> Named {
 fn routes(given: &Given, read: bool) -> bool {
     in_identifier(given, |bytes| {
         bytes.starts_with(b"memory://") || (read && bytes.contains(&b'/')) || bytes.windows(2).any(|pair| pair == b"::")
-    };
-    let named = |entry: &Entry<'_>| {
-        entry.family.is_some_and(|family| matches!(family.name, "identifier" | "path" | "query" | "url" | "id"))
     })
 }
 
@@ -127,6 +126,9 @@ fn names_project(identifier: &[u8]) -> bool {
 
 /// Whether this holds of an identifier, a path or a query, without the white space around it.
 fn in_identifier(given: &Given, holds: impl Fn(&[u8]) -> bool) -> bool {
+    let named = |entry: &Entry<'_>| {
+        entry.family.is_some_and(|family| matches!(family.name, "identifier" | "path" | "query" | "url" | "id"))
+    };
     given.entries().filter(named).any(|entry| {
         let Held::Open(Json::Text(text)) = entry.held else { return false };
         text.stripped_ascii().map_or_else(

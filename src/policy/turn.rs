@@ -147,6 +147,8 @@ pub(super) struct ReadRequest {
     pub(super) step: u32,
     pub(super) proof: crate::evidence::Proof,
     pub(super) identifier: Option<Text<'static>>,
+    /// It asks for an answer in JSON, whose fields are the server's own words.
+    pub(super) json: bool,
     pub(super) projects: ProjectArguments,
     /// It may switch the connection to another project.
     pub(super) switches: bool,
@@ -171,10 +173,10 @@ pub(super) struct WriteRequest {
     pub(super) switches: bool,
     /// Its identifier itself may route it.
     pub(super) routed: bool,
-}
-
     /// It says which project it means: by an argument, or in front of its identifier.
     pub(super) names_project: bool,
+}
+
 /// A call of a turn whose result has not arrived.
 #[derive(Debug)]
 pub(super) struct Followed {
@@ -245,13 +247,13 @@ impl Turn {
         }
     }
 
-    /// The session's turn with this number. Another turn than the one before has earned nothing yet.
-    pub(super) fn entered(slot: &mut Option<Box<Turn>>, id: TurnId) -> &mut Turn {
     /// The session's turn, if it has another number: it is over.
     pub(super) fn left(slot: &mut Option<Box<Turn>>, id: TurnId) -> Option<Box<Turn>> {
         slot.take_if(|turn| turn.id != id)
     }
 
+    /// The session's turn with this number. Another turn than the one before has earned nothing yet.
+    pub(super) fn entered(slot: &mut Option<Box<Turn>>, id: TurnId) -> &mut Turn {
         Turn::left(slot, id);
         slot.get_or_insert_with(|| Box::new(Turn::new(id)))
     }
