@@ -185,7 +185,9 @@ fn unescaped(text: &Text<'_>) -> Option<Text<'static>> {
     let given: Vec<CodePoint> = text.code_points().collect();
     let at = |index: usize| given.get(index).copied().and_then(char::from_u32);
     let unit = |first: usize| {
-        (first..first + 4).try_fold(0, |sum, index| Some(sum << 4 | at(index)?.to_digit(16).map(|digit| digit as u16)?))
+        (first..first + 4).try_fold(0, |sum, index| {
+            Some(sum << 4 | at(index)?.to_digit(16).and_then(|digit| u16::try_from(digit).ok())?)
+        })
     };
     let mut units: Vec<u16> = Vec::with_capacity(given.len());
     let mut index = 0;
