@@ -30,7 +30,7 @@ use crate::argument::given::{Arguments, Names};
 use crate::config::Config;
 use crate::evidence::answer::Answer;
 use crate::guard::path::PathArgument;
-use crate::policy::{Arrival, Call, CallId, Judged, Position, SessionId, Settled, Task, TurnId};
+use crate::policy::{Arrival, Call, CallId, Classification, Judged, Position, SessionId, Settled, Task, TurnId};
 use crate::reason::{Code, Context};
 use crate::tool::{Class, Known, Tool};
 use crate::verdict::{Verdict, denial_code, enforce};
@@ -313,7 +313,8 @@ pub fn denial_text(policy: u32, word: u32, tool: u32) -> Result<String> {
         with(policy, |p| {
             let code = denial_code(verdict, p.config.destructive_asks);
             let code = if code.denies() { code } else { Code::CallNotJudged };
-            let control_hidden = verdict.observations.has(crate::reason::Observation::ControlHidden);
+            let control_hidden = verdict.observations.has(crate::reason::Observation::ControlHidden)
+                && verdict.classification == Classification::Unknown;
             let words = p.config.words(&p.namespace, tool);
             let argument = verdict.argument;
             Ok(code.text(Context { words: &words, tool: tool.known, argument, control_hidden }))

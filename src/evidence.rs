@@ -232,6 +232,12 @@ pub enum Proof {
     Nothing,
 }
 
+/// Whether an `output_format` is the one in which every answer is an object of the server's own fields.
+#[must_use]
+pub fn asks_for_json(output_format: Option<&Argument<'_>>) -> bool {
+    matches!(output_format, Some(Argument::Text(mode)) if *mode == Text::from("json"))
+}
+
 /// What a call of a read tool proves if it succeeds: whether it asks for the whole note, and whether its result or its
 /// identifier names it. `get` gives an argument by its canonical name, aliases resolved.
 ///
@@ -247,7 +253,7 @@ pub fn proof_of<'a>(tool: &str, get: impl Fn(&str) -> Option<Argument<'a>>) -> P
     let (identifier, whole, names_path) = match tool {
         "read_note" => {
             let content = matches!(lax_bool(get("include_content").as_ref()), LaxBool::Absent | LaxBool::True);
-            let json = matches!(get("output_format"), Some(Argument::Text(mode)) if mode == Text::from("json"));
+            let json = asks_for_json(get("output_format").as_ref());
             let whole = content && !given("start_line") && !given("end_line") && first_page();
             ("identifier", whole, json)
         }

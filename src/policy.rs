@@ -335,7 +335,9 @@ impl Policy {
 
     /// Forgets a session with all that is known of it. Without effect for one that is not followed.
     pub fn close_session(&mut self, session: SessionId) {
-        self.sessions.remove(&session);
+        if let Some(turn) = self.sessions.remove(&session).flatten() {
+            Policy::leave(&self.options, &mut self.connections, turn);
+        }
         // A table does not give back by itself what it once held.
         if self.sessions.len() * 4 <= self.sessions.capacity() {
             self.sessions.shrink_to(self.sessions.len() * 2);
@@ -344,8 +346,8 @@ impl Policy {
 
     /// Discards what the session's turn has earned. Without effect where there is no turn.
     pub fn end_turn(&mut self, session: SessionId) {
-        if let Some(turn) = self.sessions.get_mut(&session) {
-            *turn = None;
+        if let Some(turn) = self.sessions.get_mut(&session).and_then(Option::take) {
+            Policy::leave(&self.options, &mut self.connections, turn);
         }
     }
 
@@ -383,7 +385,11 @@ impl Policy {
                 return without_turn(code, observed);
             }
         };
-        let turn = Turn::entered(self.sessions.entry(session).or_default(), turn);
+        let slot = self.sessions.entry(session).or_default();
+        if let Some(before) = Turn::left(slot, turn) {
+            Policy::leave(&self.options, &mut self.connections, before);
+        }
+        let turn = Turn::entered(slot, turn);
         turn.take(call.id);
         let connection = self.connections.entry(tool.server).or_default();
         let mut judged = Judged {
@@ -423,7 +429,7 @@ impl Policy {
             write.begun = turn.notes(tool.server).0.begin();
         }
         let followed = Followed { server: tool.server, before, current: connection.current, open };
-        while let Some(lost) = turn.give_up() {
+        while let Some(lost) = turn.give_up(MAX_OPEN - 1) {
             Policy::arrive(&self.options, &mut self.connections, turn, lost, &Arrival::lost(step));
         }
         turn.follow(call.id, followed);
@@ -448,6 +454,14 @@ impl Policy {
         let Some(Some(turn)) = self.sessions.get_mut(&session) else { return Settled::NOTHING };
         let Some(followed) = turn.take(call) else { return Settled::NOTHING };
         Policy::arrive(&self.options, &mut self.connections, turn, followed, arrival)
+    }
+
+    /// A turn is over, and with it what it has earned. The result of a call that still runs will change nothing; but the call
+    /// may have switched the connection, and changed notes that other sessions know.
+    fn leave(options: &Options, connections: &mut Table<u16, Connection>, mut turn: Box<Turn>) {
+        while let Some(lost) = turn.give_up(0) {
+            Policy::arrive(options, connections, &mut turn, lost, &Arrival::lost(0));
+        }
     }
 
     /// Settles a call that is followed no more, and lets other sessions hear of it.

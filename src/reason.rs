@@ -354,11 +354,17 @@ pub struct Context<'a> {
     pub tool: Option<Known>,
     /// The argument at fault, by the server's name of it, where there is one.
     pub argument: Option<ArgumentName>,
-    /// The agent does not see the control tool (a filtered subagent).
+    /// The agent does not see the control tool (a filtered subagent), and its turn is not classified.
     pub control_hidden: bool,
 }
 
 impl Context<'_> {
+    /// What cures a call that is denied before the classification is asked for. It cures nothing where the call would then be
+    /// denied for that.
+    const fn or_parent(self, cure: &str) -> &str {
+        if self.control_hidden { PARENT_MUST } else { cure }
+    }
+
     /// How a text asks for a read of the call's note: the words behind "call".
     fn read_the_note(&self, read: &str) -> String {
         let identifier = match self.tool {
@@ -371,6 +377,10 @@ impl Context<'_> {
         format!("{read} with {identifier}, the same project and \"output_format\":\"json\"")
     }
 }
+
+/// What an agent is told that cannot classify, of a write that comes no further than that.
+const PARENT_MUST: &str = "bmpp__classify is not available to this agent, so this agent cannot write memory. Do not \
+retry: report what should be remembered to the parent agent, which must write it.";
 
 /// The public name of the control tool.
 pub const CONTROL_TOOL: &str = "bmpp__classify";
@@ -419,8 +429,11 @@ impl Code {
             Code::MalformedArguments => write!(
                 text,
                 "the arguments are not one JSON object, or they give one parameter twice under different names (such \
-                 as directory and folder). Nothing was written. Repeat this call with one JSON object that names each \
-                 parameter once, as the tool's schema spells it."
+                 as directory and folder). Nothing was written. {}",
+                context.or_parent(
+                    "Repeat this call with one JSON object that names each parameter once, as the tool's schema spells \
+                     it."
+                )
             ),
             Code::UnknownMemoryTool => write!(
                 text,
@@ -428,11 +441,9 @@ impl Code {
                  is not known. Do not retry: use another memory tool, or tell the user. An operator can put the tool's \
                  name under readTools or mutatingTools, or set unknownMemoryToolPolicy."
             ),
-            Code::ClassificationRequired if context.control_hidden => write!(
-                text,
-                "this turn is not classified, and {CONTROL_TOOL} is not available to this agent, so this agent cannot \
-                 write memory. Do not retry: report what should be remembered to the parent agent, which must write it."
-            ),
+            Code::ClassificationRequired if context.control_hidden => {
+                write!(text, "this turn is not classified. {PARENT_MUST}")
+            }
             Code::ClassificationRequired => write!(
                 text,
                 "this turn is not classified. If the write needs no knowledge of what memory already holds, call \
@@ -468,12 +479,16 @@ impl Code {
             Code::UnsafeNotePath => write!(
                 text,
                 "\"{argument}\" names a place that notes must not be written to or read as: outside the project, in a \
-                 reserved folder, or with characters that mislead. Nothing was written. Repeat this call with {}.",
-                match context.argument {
-                    Some(ArgumentName::Title) => "a title of visible letters, such as Weekly plan",
-                    Some(ArgumentName::ProjectPath) => "an absolute path of visible letters, such as /srv/notes",
-                    _ => "a plain relative path of visible letters, such as notes/topic",
-                }
+                 reserved folder, or with characters that mislead. Nothing was written. {}",
+                context.or_parent(match context.argument {
+                    Some(ArgumentName::Title) => {
+                        "Repeat this call with a title of visible letters, such as Weekly plan."
+                    }
+                    Some(ArgumentName::ProjectPath) => {
+                        "Repeat this call with an absolute path of visible letters, such as /srv/notes."
+                    }
+                    _ => "Repeat this call with a plain relative path of visible letters, such as notes/topic.",
+                })
             ),
             Code::OverwriteRequiresRead => text.write_str(&overwrite(context)),
             Code::ProjectAmbiguous => write!(
@@ -551,7 +566,7 @@ impl Code {
     #[must_use]
     pub const fn recoverable(self, context: Context<'_>) -> bool {
         match self {
-            Code::ClassificationRequired => !context.control_hidden,
+            Code::MalformedArguments | Code::UnsafeNotePath | Code::ClassificationRequired => !context.control_hidden,
             Code::WriteOutcomeUnknown => context.words.read.is_some(),
             _ => matches!(self.kind(), Kind::Recoverable),
         }

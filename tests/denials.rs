@@ -114,6 +114,24 @@ fn an_agent_that_cannot_classify_is_told_that_its_parent_must() {
     assert!(!text.contains(r#"{"task""#), "no call that cannot be made: {text}");
 }
 
+/// What is denied before the classification is asked for would be denied for that next: no call of this agent cures it.
+#[test]
+fn an_agent_that_cannot_classify_is_told_so_of_what_is_denied_before() {
+    for code in denying() {
+        let before = matches!(code, Code::MalformedArguments | Code::UnsafeNotePath | Code::ClassificationRequired);
+        let (hidden, seen) = (text(code, true), text(code, false));
+        assert_eq!(hidden.contains("this agent cannot write memory"), before, "{hidden}");
+        assert_eq!(hidden == seen, !before, "{hidden}");
+        if before {
+            assert!(
+                hidden.contains("parent agent, which must write it") && !hidden.contains("epeat this call"),
+                "{hidden}"
+            );
+        }
+    }
+    assert!(text_of(Code::UnsafeNotePath, true, Some(ArgumentName::Title)).contains("\"title\" names a place"));
+}
+
 /// The texts of a server's calls name tools of that server that the operator has listed, with the arguments that they take.
 #[test]
 fn a_text_names_no_tool_that_the_operator_does_not_have() {

@@ -114,6 +114,11 @@ describe('a judgement', () => {
     const session = policyOf({ mode: 'enforce' }).session()
     const judged = session.judge(memory('write_note'), note, { controlHidden: true })
     expect(judged.observations).toEqual(['CONTROL_HIDDEN'])
+    // Only where it must still classify can it not be helped.
+    const away = () => session.judge(memory('write_note'), { ...note, directory: '..' }, { controlHidden: true }).text
+    expect(away()).toContain('this agent cannot write memory')
+    session.classify('simple')
+    expect(away()).toContain('Repeat this call')
   })
 
   test('of arguments that are no plain data is that of arguments that are none', () => {

@@ -39,6 +39,48 @@ describe.each(Object.entries(times))('%s', (_when, listenersOf) => {
   )
 })
 
+test('a write whose agent reads as another’s for a while, whichever reads those are: its body is not reached', async () => {
+  // Nobody reads it more often.
+  const READS = 9
+  const spans = Array.from({ length: READS }, (_, from) =>
+    Array.from({ length: READS - from }, (_, more) => ({ from, to: from + more })),
+  ).flat()
+  for (const listenersOf of [times['before it is judged'], times['with the guards skipped']]) {
+    let other
+    let span = spans[0]
+    let most = 0
+    const gate = await bootBeside(
+      listenersOf(exec => {
+        if (exec.name !== write || exec.callId !== 'victim') return
+        const { agent } = exec
+        let reads = 0
+        const get = () => {
+          const read = reads++
+          most = Math.max(most, reads)
+          return read >= span.from && read <= span.to ? other : agent
+        }
+        Object.defineProperty(exec, 'agent', { get, configurable: true })
+      }),
+    )
+    const end = held()
+    const declared = held()
+    gate.register('wait', () => {
+      declared.open()
+      return end.promise
+    })
+    other = await gate.open()
+    gate.start(other, [calls([CLASSIFY, simple], ['wait']), say('done')])
+    await declared.promise
+    const agent = await gate.open()
+    for (span of spans) await gate.turn([[[write, note, 'victim']]], agent)
+    end.open('')
+    await other.whenIdle()
+    expect(written(gate)).toEqual([])
+    expect(most).toBeGreaterThan(4)
+    expect(most).toBeLessThanOrEqual(READS)
+  }
+})
+
 describe('a call that another plugin made in its own name, and that no event announced', () => {
   test.each(placements)(
     'a write is made nobody’s, or from nobody’s a session’s, $place: it does not run',

@@ -3,7 +3,7 @@
  * that does not see the control tool is told that its parent must write.
  */
 import { describe, expect, test } from 'vitest'
-import { bootGate, CLASSIFY, call, memory } from '../support/gate.js'
+import { bootGate, CLASSIFY, call, memory, note } from '../support/gate.js'
 
 const writes = (gate, agent) => gate.verdicts(agent).filter(line => line.startsWith('write_note'))
 
@@ -132,6 +132,19 @@ describe('an agent that does not see the control tool', () => {
       expect(gate.decisions(agent)).toEqual([
         expect.objectContaining({ observations: ['CONTROL_HIDDEN'], enforcement: 'denied' }),
       ])
+    })
+
+    test.each([
+      ['MALFORMED_ARGUMENTS', '["Plans"]'],
+      ['UNSAFE_NOTE_PATH', { ...note, directory: '../elsewhere' }],
+    ])('is told the same of %s, which would cure nothing', async (code, args) => {
+      const gate = await bootGate()
+      const agent = await openHidden(gate)
+      await gate.turn([[[memory('write_note'), args]]], agent)
+      const { text } = gate.told(agent)[0]
+      expect(text).toMatch(new RegExp(`^Error: ${code}: `))
+      expect(text).toContain(`${CLASSIFY} is not available to this agent, so this agent cannot write memory`)
+      expect(text).not.toContain('epeat this call')
     })
 
     test('may search and read like any other', async () => {

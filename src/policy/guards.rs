@@ -15,7 +15,7 @@ use crate::guard::fixture;
 use crate::guard::path::{PathArgument, check_path};
 use crate::guard::secret::{SecretClass, find_secret};
 use crate::note::python::trim;
-use crate::note::text::Text;
+use crate::note::text::{CodePoint, Text};
 use crate::reason::{ArgumentName, Code, Observation, Observations};
 use crate::tool::{Known, Tool};
 
@@ -96,7 +96,7 @@ pub(super) fn integrity(options: &Options, facts: &Facts<'_>, findings: &mut Fin
             None,
         );
     }
-    if connection.switched && takes_project(tool) && !request.projects.stated() && !request.switches {
+    if connection.switched && takes_project(tool) && !request.names_project {
         findings.add(options.project_guard, Code::ProjectAmbiguous, Observation::ProjectAmbiguous, None);
     }
     // Tools that no table knows are not told apart.
@@ -160,13 +160,55 @@ fn inspected<T>(
             _ => return None,
         };
         let mut found = None;
-        value.each_text(&mut |text| {
+        let mut look = |text: &Text<'static>| {
             if found.is_none() {
                 found = find(text);
             }
-        });
+        };
+        value.each_text(&mut look);
+        // Metadata may be the text of an object: what is escaped in it means what the server makes of it.
+        if let (Some(Role::Metadata), Json::Text(text)) = (entry.family.map(|family| family.role), value)
+            && let Some(meant) = unescaped(text)
+        {
+            look(&meant);
+        }
         Some((found?, ArgumentName::of(entry.family.map_or("", |family| family.name))))
     })
+}
+
+/// A text with what is escaped in it by the rules of JSON as it is meant; `None` where nothing is. It is not parsed, since no
+/// two parsers take exactly the same texts.
+fn unescaped(text: &Text<'_>) -> Option<Text<'static>> {
+    if !text.as_bytes().contains(&b'\\') {
+        return None;
+    }
+    let given: Vec<CodePoint> = text.code_points().collect();
+    let at = |index: usize| given.get(index).copied().and_then(char::from_u32);
+    let unit = |first: usize| {
+        (first..first + 4).try_fold(0, |sum, index| {
+            Some(sum << 4 | at(index)?.to_digit(16).and_then(|digit| u16::try_from(digit).ok())?)
+        })
+    };
+    let mut units: Vec<u16> = Vec::with_capacity(given.len());
+    let mut index = 0;
+    while let Some(point) = given.get(index) {
+        let escaped = match (at(index), at(index + 1)) {
+            (Some('\\'), Some('u')) => unit(index + 2).map(|unit| (unit, 6)),
+            (Some('\\'), Some(letter @ ('"' | '\\' | '/'))) => Some((letter as u16, 2)),
+            (Some('\\'), Some(letter)) => {
+                "bfnrt".find(letter).and_then(|of| b"\x08\x0c\n\r\t".get(of)).map(|b| ((*b).into(), 2))
+            }
+            _ => None,
+        };
+        match (escaped, char::from_u32(*point)) {
+            (Some((unit, _)), _) => units.push(unit),
+            (None, Some(character)) => units.extend_from_slice(character.encode_utf16(&mut [0; 2])),
+            // A lone surrogate is one unit.
+            (None, None) => units.extend(u16::try_from(*point)),
+        }
+        index += escaped.map_or(1, |(_, length)| length);
+    }
+    Some(Text::from_utf16(&units))
 }
 
 /// Whether the call would replace existing text of a note that is not proven read.
@@ -285,5 +327,30 @@ fn fixture_belongs(options: &Options, tool: Tool, given: &Given, request: &Write
         }),
         (_, Target::Identifier(identifier)) => folders.allow_identifier(identifier, request.projects.name()),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_escaped_is_read_as_it_is_meant() {
+        let meant = |text: &str| unescaped(&Text::from(text)).map(|text| text.as_str().map(str::to_owned));
+        for (given, expected) in [
+            (r"\u0041\/\\\u0022", r#"A/\""#),
+            (r#"\b\f\n\r\t\""#, "\u{8}\u{c}\n\r\t\""),
+            (r"a\uD83D\uDE00é😀", "a😀é😀"),
+            // What escapes nothing stays as it is.
+            (r"C:\x \u00 \u12G4 \", r"C:\x \u00 \u12G4 \"),
+        ] {
+            assert_eq!(meant(given), Some(Some(expected.to_owned())), "{given}");
+        }
+        assert_eq!(meant("nothing {\"is\": [1]}"), None);
+        // A lone surrogate is no character, and hides nothing behind it.
+        let lone = unescaped(&Text::from(r"\uD83D\u0041")).unwrap();
+        assert!(lone.has_lone_surrogate() && lone.as_bytes().ends_with(b"A"));
+        let raw = Text::from_code_points([0xD83D, 0x5C, 0x6E]);
+        assert_eq!(unescaped(&raw).unwrap().code_points().collect::<Vec<_>>(), [0xD83D, 0xA]);
     }
 }

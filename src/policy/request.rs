@@ -6,7 +6,7 @@ use super::names::{Words, may_be_id};
 use super::target::{Keys, ProjectArguments, Target};
 use super::turn::{ReadRequest, WriteRequest};
 use crate::argument::given::{Entry, Given, Held, Json};
-use crate::evidence::proof_of;
+use crate::evidence::{asks_for_json, proof_of};
 use crate::note::python;
 use crate::note::text::{CodePoint, Text};
 use crate::tool::{Known, Tool};
@@ -20,6 +20,7 @@ impl ReadRequest {
                 step,
                 proof: crate::evidence::Proof::Nothing,
                 identifier: None,
+                json: false,
                 projects: ProjectArguments::default(),
                 switches: false,
                 routed: false,
@@ -35,6 +36,7 @@ impl ReadRequest {
             step,
             proof: proof_of(raw, |name| given.get(name).map(Json::argument)),
             identifier: identifier.cloned(),
+            json: asks_for_json(given.get("output_format").map(Json::argument).as_ref()),
             switches: projects.routed() || routes(given, true),
             routed: routes(given, false),
             projects,
@@ -81,6 +83,7 @@ impl WriteRequest {
                 && given.bool("is_directory").may_be_true(false),
             switches: is_project_call || projects.routed() || routed,
             routed,
+            names_project: projects.stated() || routed && in_identifier(given, names_project),
             projects,
         }
     }
@@ -108,9 +111,21 @@ fn identity(key: &DigestKey, identifier: &Text<'_>) -> Named {
 /// Whether an identifier, a path or a query may route the call to another project: by a `memory://` URL, and of a read by a
 /// plain one with a slash too.
 fn routes(given: &Given, read: bool) -> bool {
-    let routes = |bytes: &[u8]| {
+    in_identifier(given, |bytes| {
         bytes.starts_with(b"memory://") || (read && bytes.contains(&b'/')) || bytes.windows(2).any(|pair| pair == b"::")
-    };
+    })
+}
+
+/// Whether an identifier that may route a call names a project: a URL does so by what is in front of its first slash.
+fn names_project(identifier: &[u8]) -> bool {
+    match identifier.strip_prefix(b"memory://") {
+        Some(rest) => rest.iter().position(|byte| *byte == b'/').is_some_and(|slash| slash > 0),
+        None => true,
+    }
+}
+
+/// Whether this holds of an identifier, a path or a query, without the white space around it.
+fn in_identifier(given: &Given, holds: impl Fn(&[u8]) -> bool) -> bool {
     let named = |entry: &Entry<'_>| {
         entry.family.is_some_and(|family| matches!(family.name, "identifier" | "path" | "query" | "url" | "id"))
     };
@@ -119,9 +134,9 @@ fn routes(given: &Given, read: bool) -> bool {
         text.stripped_ascii().map_or_else(
             || {
                 let points: Vec<CodePoint> = text.code_points().collect();
-                routes(Text::from_code_points(python::strip(&points).iter().copied()).as_bytes())
+                holds(Text::from_code_points(python::strip(&points).iter().copied()).as_bytes())
             },
-            routes,
+            &holds,
         )
     })
 }

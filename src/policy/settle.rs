@@ -60,6 +60,10 @@ pub(super) fn settle(
             _ => (Outcome::Failed, Observations::NONE),
         },
         Open::Lookup(read) => {
+            // Where an operator lists a read as a search it is both, and proves what it has read all the same.
+            if read.identifier.is_some() {
+                settle_read(turn.notes(server).0, connection, &place, &read, arrival);
+            }
             let (outcome, observations) = lookup(options.lookup_evidence, &read, arrival);
             match outcome {
                 Outcome::Succeeded => turn.lookup_succeeded(read.step.max(arrival.step)),
@@ -147,7 +151,11 @@ fn settle_read(
         }
         evidence::Outcome::Done | evidence::Outcome::Empty => (Outcome::Succeeded, observations),
         evidence::Outcome::NotFound { sure } => {
-            if sure && let Some(identifier) = &read.identifier {
+            // In text mode the text is the note's own, and may say anything.
+            if sure
+                && read.json
+                && let Some(identifier) = &read.identifier
+            {
                 notes.known(keys.key, &connection.news).miss(keys.identifier(identifier, &read.projects));
             }
             (Outcome::Failed, observations)

@@ -147,6 +147,8 @@ pub(super) struct ReadRequest {
     pub(super) step: u32,
     pub(super) proof: crate::evidence::Proof,
     pub(super) identifier: Option<Text<'static>>,
+    /// It asks for an answer in JSON, whose fields are the server's own words.
+    pub(super) json: bool,
     pub(super) projects: ProjectArguments,
     /// It may switch the connection to another project.
     pub(super) switches: bool,
@@ -171,6 +173,8 @@ pub(super) struct WriteRequest {
     pub(super) switches: bool,
     /// Its identifier itself may route it.
     pub(super) routed: bool,
+    /// It says which project it means: by an argument, or in front of its identifier.
+    pub(super) names_project: bool,
 }
 
 /// A call of a turn whose result has not arrived.
@@ -243,11 +247,14 @@ impl Turn {
         }
     }
 
+    /// The session's turn, if it has another number: it is over.
+    pub(super) fn left(slot: &mut Option<Box<Turn>>, id: TurnId) -> Option<Box<Turn>> {
+        slot.take_if(|turn| turn.id != id)
+    }
+
     /// The session's turn with this number. Another turn than the one before has earned nothing yet.
     pub(super) fn entered(slot: &mut Option<Box<Turn>>, id: TurnId) -> &mut Turn {
-        if slot.as_ref().is_some_and(|turn| turn.id != id) {
-            *slot = None;
-        }
+        Turn::left(slot, id);
         slot.get_or_insert_with(|| Box::new(Turn::new(id)))
     }
 
@@ -287,10 +294,10 @@ impl Turn {
         (notes, OpenCalls { last: self.last.as_ref(), before: &self.open, under_way: &self.under_way })
     }
 
-    /// Makes room for one more call. What is given up is returned where it may have changed something: a write that was let
-    /// run, or a read that may have switched the connection.
-    pub(super) fn give_up(&mut self) -> Option<Followed> {
-        while self.open_calls() >= MAX_OPEN {
+    /// Gives up the oldest calls until no more than so many are left. What is given up is returned where it may have changed
+    /// something: a write that was let run, or a read that may have switched the connection.
+    pub(super) fn give_up(&mut self, left: usize) -> Option<Followed> {
+        while self.open_calls() > left {
             let oldest = self.open.front().into_iter().chain(&self.last).map(|(id, _)| *id).min()?;
             let call = self.take(oldest)?;
             let is_write = matches!(call.open, Open::Write(_));

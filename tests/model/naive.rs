@@ -12,7 +12,7 @@ use dsh_bmpp::verdict::Verdict;
 use super::connection::{Connection, may_switch, says_where};
 use super::notes::{Happened, List, Result};
 use super::repeated::{Repeated, repeated};
-use super::{Answer, Event, Extra, Form, Judge, Kind, Place, Project, Settle, answer, known};
+use super::{Answer, Event, Extra, Form, Judge, Kind, Names, Place, Project, Settle, answer, known};
 
 /// What the model says of a judged call.
 #[derive(Debug, PartialEq, Eq)]
@@ -81,12 +81,46 @@ impl Model {
 
     /// For events that bring nothing.
     pub fn play(&mut self, event: &Event) {
+        if matches!(event, Event::Open { .. } | Event::Close { .. } | Event::EndTurn { .. }) {
+            self.leave(event.slot());
+        }
         let session = self.sessions.entry(event.slot()).or_default();
         match event {
             Event::Open { .. } => *session = Session { open: true, ..Session::default() },
             Event::Close { .. } => *session = Session::default(),
-            Event::EndTurn { .. } => session.list.clear(),
-            Event::Judge(_) | Event::Settle(_) => {}
+            Event::EndTurn { .. } | Event::Judge(_) | Event::Settle(_) => {}
+        }
+    }
+
+    /// A turn is over. What still ran then may have been done, and nobody will hear of it.
+    fn leave(&mut self, slot: u8) {
+        let list = std::mem::take(&mut self.sessions.entry(slot).or_default().list);
+        for happened in list {
+            let Happened::Judged { judge, denied: false, open: true, switches, .. } = happened else { continue };
+            if judge.kind.writes() && !judge.is_readable() {
+                continue;
+            }
+            self.connections.entry(judge.args.server).or_default().end(switches, true);
+            if judge.kind.writes() {
+                let settle = Settle {
+                    slot,
+                    call: judge.call,
+                    reached: true,
+                    is_error: true,
+                    answer: Answer::Odd,
+                    names: Names::ASKED,
+                    declared: None,
+                    step: 0,
+                };
+                self.spread(&Result { judge, settle, current: None, own: None, known: None });
+            }
+        }
+    }
+
+    /// Lets the other sessions hear of a write.
+    fn spread(&mut self, result: &Result) {
+        for (_, other) in self.sessions.iter_mut().filter(|(slot, _)| **slot != result.settle.slot) {
+            other.list.push(Happened::Elsewhere(result.clone()));
         }
     }
 
@@ -114,9 +148,10 @@ impl Model {
             return said;
         }
         if session.turn != Some(judge.turn) {
-            session.turn = Some(judge.turn);
-            session.list.clear();
+            self.leave(judge.slot);
         }
+        let session = self.sessions.entry(judge.slot).or_default();
+        session.turn = Some(judge.turn);
         // A call that is judged again is not what it was.
         if let Some(before) = open(&session.list, judge.call) {
             strike(&mut session.list, before);
@@ -166,9 +201,7 @@ impl Model {
         }
         result.known = known::edit_found(&of_server(&session.list, judge.args.server), &result);
         if settle.reached && judge.kind.writes() {
-            for (_, other) in self.sessions.iter_mut().filter(|(slot, _)| **slot != settle.slot) {
-                other.list.push(Happened::Elsewhere(result.clone()));
-            }
+            self.spread(&result);
         }
         let session = self.sessions.entry(settle.slot).or_default();
         session.list.push(Happened::Settled(result));
