@@ -15,6 +15,12 @@ import { addon, between, fingerprint, memory, problemCodes, source, vocabulary }
 const readme = readPage('README.md')
 const manifest = JSON.parse(source('package.json'))
 
+test('the Harness that can be installed is the one that the suite runs on', () => {
+  const { blocks = [] } = readme.sections.find(({ heading }) => heading === 'Compatibility') ?? {}
+  const { name: _, ...pinned } = JSON.parse(source('hosts/dsh/package.json'))
+  expect(blocks.map(({ text }) => JSON.parse(text))).toEqual([pinned])
+})
+
 describe('the words of verdicts and records', () => {
   test('codes, with their kinds', () => {
     const rows = readme.table('Code', 'Kind').map(row => [only(row.Code), row.Kind])
