@@ -100,6 +100,8 @@ const found = {
   harnessAllowed: [findings.harnessAllowed('dsh on PATH', 'r')],
   harnessRefused: [findings.harnessRefused('dsh on PATH', 'r')],
   harnessNotJudged: [findings.harnessNotJudged('dsh on PATH', 'r')],
+  harnessByExpression: [findings.harnessByExpression('dsh on PATH', 'r')],
+  harnessUnasked: [findings.harnessUnasked('dsh on PATH', '1.2.3')],
   profilesUnread: [findings.profilesUnread()],
   noProfile: [findings.noProfile('/d')],
   notLoadedAnywhere: [findings.notLoadedAnywhere()],
@@ -162,7 +164,7 @@ test('what is wrong comes with its mend', () => {
   for (const { level, what, mend } of Object.values(found).flat()) {
     expect([what, mend !== undefined && mend.length > 8]).toEqual([
       what,
-      level === 'warning' || level === 'error' || what.startsWith('no trail'),
+      level === 'warning' || level === 'error' || /^no trail|is not checked/.test(what),
     ])
   }
 })

@@ -102,6 +102,39 @@ describe('doctor', () => {
     })
   })
 
+  describe('the version of the host', () => {
+    const allowing = insert + memory() + storage
+    const configured = config => allowing.replace(/config: \{mode.*\}/, `config: ${config}`)
+    const [HOST] = ['Harness (the last that booted this home): ']
+    const harnessOf = async layers =>
+      withHome(layers, async doctor => (await doctor()).findings.find(({ what }) => what.startsWith('Harness')))
+
+    test.each([
+      ['in mode off', { profile: configured('{mode: off}') }],
+      ['of a row that is disabled', { profile: configured('{mode: audit}'), home: '- id: bmpp\n  disabled: true\n' }],
+    ])('is not checked %s, and dsh boots', async (_, layers) => {
+      expect(await harnessOf(layers)).toEqual({
+        level: 'note',
+        what: expect.stringContaining(`${HOST}version 0.1.0-rc.8 is not checked in mode off`),
+        mend: expect.stringContaining('allowUnverifiedHarness: true'),
+      })
+    })
+
+    test.each([
+      ['{mode: audit}', 'error', 'dsh does not boot'],
+      ['{mode: off2}', 'error', 'dsh does not boot'],
+      ['{mode: audit, allowUnverifiedHarness: !!js "env.X"}', 'warning', 'an expression says'],
+      ['{mode: !!js "env.X"}', 'warning', 'an expression says'],
+      ['!!js "env.X"', 'warning', 'an expression says'],
+    ])('is checked with %s', async (config, level, mend) => {
+      expect(await harnessOf({ profile: configured(config) })).toEqual({
+        level,
+        what: expect.stringContaining(`${HOST}host version 0.1.0-rc.8 is older than`),
+        mend: expect.stringContaining(mend),
+      })
+    })
+  })
+
   test('a trail of which nothing can be read is an error, and no trail that was read', async () => {
     await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
       await withTempDir(async dir => {
@@ -338,7 +371,7 @@ describe('doctor', () => {
       {
         profile: `- insert:\n    - id: g\n      name: group\n      group: true\n      disabled: true\n      config:\n        - {id: bmpp, name: dsh-bmpp}\n`,
       },
-      1,
+      4,
       'has the row bmpp disabled',
     ],
   ])('%s', async (_, layers, expected, sentence) => {

@@ -199,7 +199,9 @@ function profileOf(home, name, read, why) {
 /** What a layer holds, by the host's own rule: a list of mappings. @param {unknown} value @returns {any[]} */
 function patchesOf(value) {
   if (!Array.isArray(value))
-    throw new Error(value === undefined || value === null ? 'it is empty; write [] for no row' : 'it is no list of rows')
+    throw new Error(
+      value === undefined || value === null ? 'it is empty; write [] for no row' : 'it is no list of rows',
+    )
   for (const [index, entry] of value.entries()) {
     const isMapping = typeof entry === 'object' && entry !== null && !Array.isArray(entry)
     if (!isMapping) throw new Error(`entry ${index + 1} of it is no mapping`)
@@ -371,6 +373,9 @@ function yamlOf(profiles, host) {
   }
   return undefined
 }
+
+/** Whether a value of a layer is an expression, which only the host evaluates. @param {any} value */
+export const isExpression = value => typeof value === 'object' && value !== null && '!!js' in value
 
 /** @param {any} yaml @returns {(file: string) => unknown} */
 function yamlWith(yaml) {

@@ -63,6 +63,18 @@ export const findings = Object.freeze({
       `Harness (${how}): ${reason}`,
       'use a supported version; whether the row allows this one can be told when the layers can be read',
     ),
+  /** @param {string} how @param {string} reason */
+  harnessByExpression: (how, reason) =>
+    warning(
+      `Harness (${how}): ${reason}`,
+      'use a supported version; whether the row allows this one, or is in force, an expression says, which only dsh evaluates',
+    ),
+  /** @param {string} how @param {string} version */
+  harnessUnasked: (how, version) =>
+    note(
+      `Harness (${how}): version ${version} is not checked in mode off, nor for a row that is disabled`,
+      'to gate there, use a supported version, or set allowUnverifiedHarness: true with the mode',
+    ),
 
   profilesUnread: () =>
     warning(
