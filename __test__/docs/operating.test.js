@@ -124,6 +124,7 @@ const found = {
   noServer: [findings.noServer('p', ['a', 'b'])],
   serverDisabled: [findings.serverDisabled('p', 'bm')],
   commandMissing: [findings.commandMissing('p', 'bm', 'uvx')],
+  commandMissingAtBoot: [findings.commandMissingAtBoot('p', 'bm', 'uvx')],
   filterHides: [findings.filterHides('p', 'helper')],
   noStorage: [findings.noStorage('p')],
   noTrail: [findings.noTrail('/d')],

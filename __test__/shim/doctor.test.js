@@ -55,6 +55,9 @@ describe('doctor', () => {
   const memory = (more = '') =>
     `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: basic-memory, command: ${process.execPath}, args: [basic-memory, mcp]}\n${more}`
   const storage = "    - {id: storage-domain, name: '@deepseek-ai/dsh-storage-domain', config: {backend: json}}\n"
+  /** A server whose command is nowhere. */
+  const starting = (serverName, more) =>
+    `    - {id: ${serverName}, name: '@deepseek-ai/dsh-mcp-client', config: {serverName: ${serverName}, command: no-such-command-here, ${more}}}\n`
   const text = findings => findings.map(({ level, what }) => `${level}: ${what}`).join('\n')
 
   test('a profile in order is well but for the unverified host', async () => {
@@ -324,6 +327,43 @@ describe('doctor', () => {
       'is started with "no-such-command-here", which is not there',
     ],
     [
+      'a governed server that must start and whose command is not there',
+      { profile: insert + starting('basic-memory', 'failOnStartupError: true') + storage },
+      1,
+      'error: profile p: the MCP server "basic-memory" is started with "no-such-command-here", which is not there, and its row has failOnStartupError: true, so that dsh does not boot',
+    ],
+    [
+      'any server that must start and whose command is not there',
+      { profile: insert + memory() + starting('web', 'failOnStartupError: true') + storage },
+      1,
+      'error: profile p: the MCP server "web" is started with "no-such-command-here"',
+    ],
+    [
+      'a server that must start, in mode off',
+      {
+        profile: insert.replace('enforce', 'off') + starting('basic-memory', 'failOnStartupError: true') + storage,
+      },
+      1,
+      'error: profile p: the MCP server "basic-memory" is started with',
+    ],
+    [
+      'a server that must start, with names that an expression gives',
+      {
+        profile:
+          insert.replace('{mode', '{serverNames: !!js "env.N", mode') +
+          starting('basic-memory', 'failOnStartupError: true') +
+          storage,
+      },
+      1,
+      'error: profile p: the MCP server "basic-memory" is started with',
+    ],
+    [
+      'a command that is not on the PATH of its own row',
+      { profile: insert + memory().replace(process.execPath, 'sh, env: {PATH: /no/such}') + storage },
+      4,
+      'is started with "sh", which is not there',
+    ],
+    [
       'a filter that hides the control tool and lets a write pass',
       { profile: insert + memory() + storage + subagent('{deny: [bmpp__classify]}') },
       4,
@@ -380,6 +420,27 @@ describe('doctor', () => {
       expect(text(findings)).toContain(sentence)
       expect(code).toBe(expected)
       for (const { level, mend } of findings) if (level === 'warning' || level === 'error') expect(mend).toMatch(/\w/)
+    })
+  })
+
+  test.each([
+    ['that need not start', 'failOnStartupError: false'],
+    ['of which an expression says whether it must start', 'failOnStartupError: !!js "env.X"'],
+  ])('a server without its command %s is a warning', async (_, key) => {
+    await withHome({ profile: insert + starting('basic-memory', key) + storage }, async doctor => {
+      const { code, findings } = await doctor()
+      expect(text(findings)).toContain('warning: profile p: the memory server "basic-memory" is started with')
+      expect(code).toBe(4)
+    })
+  })
+
+  test.each([
+    ['whose row is disabled', 'failOnStartupError: true}, disabled: true, x: {y: z', 'is started with'],
+    ['with a PATH that an expression gives', 'failOnStartupError: true, env: {PATH: !!js "env.P"}', 'is started with'],
+    ['with variables that an expression gives', 'failOnStartupError: true, env: !!js "env"', 'is started with'],
+  ])('a server %s is not missed', async (_, key, sentence) => {
+    await withHome({ profile: insert + memory() + starting('web', key) + storage }, async doctor => {
+      expect(text((await doctor()).findings)).not.toContain(sentence)
     })
   })
 

@@ -23,6 +23,7 @@ const DEPTH_MAX = 12
  * @property {boolean} isMemory whether it looks like Basic Memory
  * @property {boolean} disabled
  * @property {string | undefined} missing the command that starts it, where that is not there
+ * @property {boolean} mustStart whether the host does not boot without it
  *
  * @typedef {object} Profile
  * @property {string} name
@@ -306,22 +307,25 @@ function isMeantAsOurs(id, config) {
 function serverOf({ config, disabled }) {
   const name = config?.serverName
   if (typeof name !== 'string') return []
-  const { command, args, url, cwd } = config
+  const { command, args, url, cwd, env, failOnStartupError } = config
   const isMemory = /basic[-_ ]?memory/i.test(JSON.stringify([command, args, url, name]))
-  const missing = typeof command === 'string' && !isThere(command, cwd) ? command : undefined
-  return [{ name, isMemory, disabled: disabled === true, missing }]
+  const missing = typeof command === 'string' && !isThere(command, cwd, env) ? command : undefined
+  return [{ name, isMemory, disabled: disabled === true, missing, mustStart: failOnStartupError === true }]
 }
 
 /**
  * Whether a command can be found. What only the host can tell counts as there.
  * @param {string} command
  * @param {unknown} cwd where a relative path starts from
+ * @param {any} env variables of its own
  */
-function isThere(command, cwd) {
+function isThere(command, cwd, env) {
   if (process.platform === 'win32') return true
   if (isAbsolute(command)) return existsSync(command)
   if (command.includes('/')) return typeof cwd !== 'string' || existsSync(join(cwd, command))
-  return (process.env.PATH ?? '').split(delimiter).some(folder => folder !== '' && existsSync(join(folder, command)))
+  const path = env?.PATH ?? process.env.PATH ?? ''
+  if (isExpression(env) || typeof path !== 'string') return true
+  return path.split(delimiter).some(folder => folder !== '' && existsSync(join(folder, command)))
 }
 
 /**

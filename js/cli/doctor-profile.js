@@ -62,8 +62,11 @@ function governed({ row }) {
 function servers(profile) {
   const { name } = profile
   const names = governed(profile)
-  if (names === undefined) return []
   const running = profile.servers.filter(({ disabled }) => !disabled)
+  const fatal = running.flatMap(({ name: server, missing, mustStart }) =>
+    missing === undefined || !mustStart ? [] : [findings.commandMissingAtBoot(name, server, missing)],
+  )
+  if (names === undefined) return fatal
   const known = profile.servers.filter(server => names.includes(server.name))
   const off = known.length > 0 && known.every(({ disabled }) => disabled)
   return [
@@ -72,8 +75,9 @@ function servers(profile) {
       .map(server => findings.ungoverned(name, server.name)),
     ...(known.length === 0 ? [findings.noServer(name, names)] : []),
     ...(off ? known.map(server => findings.serverDisabled(name, server.name)) : []),
-    ...known.flatMap(({ name: server, missing, disabled }) =>
-      missing === undefined || disabled ? [] : [findings.commandMissing(name, server, missing)],
+    ...fatal,
+    ...known.flatMap(({ name: server, missing, disabled, mustStart }) =>
+      missing === undefined || disabled || mustStart ? [] : [findings.commandMissing(name, server, missing)],
     ),
   ]
 }

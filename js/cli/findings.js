@@ -160,6 +160,12 @@ export const findings = Object.freeze({
       `profile ${p}: the memory server "${server}" is started with "${command}", which is not there, so that its tools will be missing`,
       'install it, or correct the command of its row',
     ),
+  /** @param {string} p @param {string} server @param {string} command */
+  commandMissingAtBoot: (p, server, command) =>
+    error(
+      `profile ${p}: the MCP server "${server}" is started with "${command}", which is not there, and its row has failOnStartupError: true, so that dsh does not boot`,
+      'install it, correct the command of its row, or take failOnStartupError away',
+    ),
   /** @param {string} p @param {string} row */
   filterHides: (p, row) =>
     warning(
