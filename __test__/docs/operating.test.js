@@ -109,6 +109,7 @@ const found = {
   layerUnread: [findings.layerUnread('p', 'cordis.patch.yml', 'bad indentation', '/d/cordis.patch.yml')],
   changesNoRow: [findings.changesNoRow('p', 'l', 'bmpp')],
   changesOtherName: [findings.changesOtherName('p', 'l', 'bmpp', 'n')],
+  strangeKey: [findings.strangeKey('p', 'l', 'confg', 'config'), findings.strangeKey('p', 'l', 'mode')],
   rowsTwice: [findings.rowsTwice('p', 2)],
   rowLeadsNowhere: [findings.rowLeadsNowhere('p', './x.js', 'l')],
   rowOfOther: [findings.rowOfOther('p', 'other', 'l')],

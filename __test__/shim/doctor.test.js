@@ -138,6 +138,53 @@ describe('doctor', () => {
     })
   })
 
+  describe('a key beside the id that the host does not know', () => {
+    const rest = () => insert + memory() + storage
+    const own = 'profiles/p/cordis.patch.yml'
+    const told = key => `profile p: ${own} has the key "${key}" in an entry for the row bmpp, and dsh does not know it`
+    test.each([
+      ['a typo of config', () => `${rest()}- id: bmpp\n  confg: {mode: audit}\n`, 'confg', '"config"'],
+      ['in another case', () => `${rest()}- id: bmpp\n  Config: {mode: audit}\n`, 'Config', '"config"'],
+      ['a typo of disabled', () => `${rest()}- id: bmpp\n  disable: true\n`, 'disable', '"disabled"'],
+      ['a key of ours, not below config', () => `${rest()}- id: bmpp\n  mode: audit\n`, 'mode', 'below "config"'],
+      ['a typo of the id', () => `${rest()}- idd: bmpp\n  disabled: true\n`, 'idd', '"id"'],
+      ['in a row that is inserted', () => rest().replace('config: {mode', 'confg: {mode'), 'confg', '"config"'],
+      [
+        'in a row of a group',
+        () => `- insert: [{id: g, name: g, group: true, config: [{id: bmpp, name: dsh-bmpp, confg: {mode: off}}]}]\n`,
+        'confg',
+        '"config"',
+      ],
+      ['a typo of insert', () => rest().replace('insert:', 'inserts:'), 'inserts', '"insert"'],
+      [
+        'under the name of the package',
+        () => `${rest()}- id: gate\n  name: dsh-bmpp\n  confg: {}\n`,
+        'confg',
+        '"config"',
+      ],
+      ['where no row is', () => '- id: bmpp\n  confg: {mode: audit}\n', 'confg', '"config"'],
+    ])('%s', async (_, profile, key, near) => {
+      await withHome({ profile: profile() }, async doctor => {
+        const { code, findings } = await doctor()
+        const found = findings.filter(({ what }) => what.includes('has the key'))
+        expect(found).toEqual([
+          { level: 'warning', what: expect.stringContaining(told(key)), mend: expect.stringContaining(near) },
+        ])
+        expect(code).not.toBe(0)
+      })
+    })
+
+    test.each([
+      ['keys that the host knows', '- id: bmpp\n  inject: [tools]\n  intercept: {}\n  isolate: {}\n  group: null\n'],
+      ['a key like no other', '- id: bmpp\n  x-owner: us\n'],
+      ['a typo in the entry of another row', '- id: mcp\n  disbled: true\n'],
+    ])('%s is no finding', async (_, more) => {
+      await withHome({ profile: rest() + more }, async doctor => {
+        expect(text((await doctor()).findings)).not.toContain('has the key')
+      })
+    })
+  })
+
   test('a trail of which nothing can be read is an error, and no trail that was read', async () => {
     await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
       await withTempDir(async dir => {

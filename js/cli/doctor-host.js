@@ -15,6 +15,9 @@ const READER = ['@deepseek-ai', 'dsh-app-boot']
 const PATCH = 'cordis.patch.yml'
 const OWN = 'dsh-bmpp'
 const DEPTH_MAX = 12
+/** The keys that the host's loader reads of a row, and of an entry of a layer besides. */
+const ROW_KEYS = ['id', 'name', 'config', 'group', 'disabled', 'inject', 'intercept', 'isolate']
+const ENTRY_KEYS = [...ROW_KEYS, 'insert']
 
 /**
  * @typedef {{ id?: string, name?: string, config?: any, disabled?: boolean, group?: boolean }} Row
@@ -253,12 +256,17 @@ function apply(patch, rows, layer, profile) {
   if (Array.isArray(insert)) {
     const into = id === undefined ? rows : target?.group ? contents(target) : undefined
     into?.push(...insert.map(row => ({ ...row })))
-    if (!flatOf(insert).some(row => isOurs(row, profile))) return
+    const ours = flatOf(insert).filter(row => isOurs(row, profile))
+    for (const row of ours) profile.skipped.push(...strange(row, ROW_KEYS, layer, profile))
+    if (ours.length === 0) return
     if (into !== undefined) profile.from = layer
     else profile.skipped.push(findings.changesNoRow(profile.name, layer, String(id)))
     return
   }
   const about = id === 'bmpp' || name === OWN || (target === undefined && isMeantAsOurs(id, changes.config))
+  const named = Object.values(patch).some(value => speaksOfUs(value, profile))
+  if (about || named || (target !== undefined && isOurs(target, profile)))
+    profile.skipped.push(...strange(patch, ENTRY_KEYS, layer, profile))
   if (target === undefined) {
     if (about) profile.skipped.push(findings.changesNoRow(profile.name, layer, id ?? '(without an id)'))
     return
@@ -275,6 +283,29 @@ function apply(patch, rows, layer, profile) {
     }
   }
   Object.assign(target, changes)
+}
+
+/** Whether a value under a key that nobody reads was meant for our row. @param {unknown} value @param {Profile} profile */
+const speaksOfUs = (value, profile) =>
+  value === 'bmpp' ||
+  value === OWN ||
+  (Array.isArray(value) && value.some(row => typeof row === 'object' && row !== null && isOurs(row, profile)))
+
+/**
+ * Keys of an entry for our row that the host passes over in silence, and that were probably meant to say something.
+ * @param {Row} entry
+ * @param {readonly string[]} known
+ * @param {string} layer
+ * @param {Profile} profile
+ */
+function strange(entry, known, layer, { name }) {
+  return Object.entries(entry).flatMap(([key, value]) => {
+    if (known.includes(key)) return []
+    const near = nearest(key, known)
+    const own = addon().readConfig({ [key]: value })
+    const isOwn = own.problems.every(({ code }) => code !== 'UNKNOWN_KEY')
+    return isOwn || near !== undefined ? [findings.strangeKey(name, layer, key, isOwn ? undefined : near)] : []
+  })
 }
 
 /** The rows themselves, to be changed, and those in groups. @param {Row[]} rows @returns {Row[]} */

@@ -104,6 +104,12 @@ export const findings = Object.freeze({
       `profile ${p}: ${layer} changes the row ${row} under another name (${name}): dsh skips it`,
       'leave the name out, or give the one that the row has',
     ),
+  /** @param {string} p @param {string} layer @param {string} key @param {string} [near] what was meant; without it a key of the configuration */
+  strangeKey: (p, layer, key, near) =>
+    warning(
+      `profile ${p}: ${layer} has the key "${key}" in an entry for the row bmpp, and dsh does not know it there: it has no effect`,
+      near === undefined ? `write it below "config" of the row` : `did you mean "${near}"?`,
+    ),
   /** @param {string} p @param {number} number always more than one */
   rowsTwice: (p, number) =>
     error(
