@@ -18,6 +18,7 @@ const UNSAFE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 export class Terminal {
   #width
+  #input
   #write
   #colour
   #bar
@@ -32,13 +33,20 @@ export class Terminal {
    * @param {boolean} [parts.colour]
    * @param {boolean} [parts.bar] whether standard error is looked at
    * @param {number} [parts.width] columns
+   * @param {NodeJS.ReadableStream & { isTTY?: boolean }} [parts.input] in place of standard input
    */
-  constructor({ write = writeAll, colour, bar = process.stderr.isTTY === true, width } = {}) {
+  constructor({ write = writeAll, colour, bar = process.stderr.isTTY === true, width, input } = {}) {
     this.#write = write
+    this.#input = input
     const wanted = process.env.NO_COLOR === undefined || process.env.NO_COLOR === ''
     this.#colour = colour ?? (process.stdout.isTTY === true && wanted)
     this.#bar = bar
     this.#width = width ?? (process.stdout.columns || 0)
+  }
+
+  /** Standard input, which is opened only where it is asked for. */
+  get input() {
+    return this.#input ?? process.stdin
   }
 
   /** @param {string} text */
