@@ -35,7 +35,7 @@ describe('doctor', () => {
       expect(JSON.parse(from).name).toBe('@deepseek-ai/dsh')
       if (layers.booted !== false) {
         mkdirSync(join(root, 'profiles', 'node_modules', '@deepseek-ai'), { recursive: true })
-        symlinkSync(join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
+        symlinkSync(layers.host ?? join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
         const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
         symlinkSync(layers.boot ?? boot, join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh-app-boot'))
       }
@@ -60,12 +60,14 @@ describe('doctor', () => {
     `    - {id: ${serverName}, name: '@deepseek-ai/dsh-mcp-client', config: {serverName: ${serverName}, command: no-such-command-here, ${more}}}\n`
   const text = findings => findings.map(({ level, what }) => `${level}: ${what}`).join('\n')
 
-  test('a profile in order is well but for the unverified host', async () => {
+  test('a profile in order is well, on a host that was verified and that the row allows', async () => {
     await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
       const { code, findings } = await doctor()
-      expect(code).toBe(4)
+      expect(code).toBe(0)
       expect(text(findings)).toContain('ok: profile p: mode enforce, profile compat, from profiles/p/cordis.patch.yml')
-      expect(text(findings)).toMatch(/warning: Harness \(the last that booted this home\): host version 0\.1\.0-rc\.8/)
+      expect(text(findings)).toMatch(
+        /ok: Harness \(.*\): host version 0\.1\.0-rc\.8 .*, allowed by configuration, verified by this project's suite/,
+      )
       expect(findings.filter(({ level }) => level === 'error')).toEqual([])
     })
   })
@@ -106,6 +108,19 @@ describe('doctor', () => {
   })
 
   describe('the version of the host', () => {
+    test('is a warning where the row allows one that was not verified', async () => {
+      await withTempDir(async dir => {
+        const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
+        const manifest = { name: '@deepseek-ai/dsh', version: '0.1.0-rc.7' }
+        writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest))
+        expect(await harnessOf({ profile: allowing, host: dir, boot })).toEqual({
+          level: 'warning',
+          what: expect.stringContaining('0.1.0-rc.7 is older'),
+          mend: 'use a supported version',
+        })
+      })
+    })
+
     const allowing = insert + memory() + storage
     const configured = config => allowing.replace(/config: \{mode.*\}/, `config: ${config}`)
     const [HOST] = ['Harness (the last that booted this home): ']

@@ -115,7 +115,7 @@ function harness(host, found) {
   if (!activate && asking.length > 0 && !allows.includes(false)) return findings.harnessByExpression(host.how, reason)
   if (!activate && rows.length > 0 && asking.length === 0) return findings.harnessUnasked(host.how, host.version)
   if (!activate) return findings.harnessRefused(host.how, reason)
-  return loud ? findings.harnessAllowed(host.how, reason) : findings.harness(host.how, reason, verified)
+  return loud && !verified ? findings.harnessAllowed(host.how, reason) : findings.harness(host.how, reason, verified)
 }
 
 /** Whether the plugin looks at the host's version for a row: not in mode off, nor where the row does not run. @param {import('./doctor-host.js').Row} row */
