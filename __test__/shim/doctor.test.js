@@ -42,6 +42,11 @@ describe('doctor', () => {
       const manifest = layers.manifest ?? JSON.stringify({ dsh: { profile: { bundles: [] } } })
       writeFileSync(join(root, 'profiles', 'p', 'package.json'), manifest)
       if (layers.profile !== undefined) writeFileSync(join(root, 'profiles', 'p', 'cordis.patch.yml'), layers.profile)
+      if (layers.other !== undefined) {
+        mkdirSync(join(root, 'profiles', 'q'))
+        writeFileSync(join(root, 'profiles', 'q', 'package.json'), manifest)
+        writeFileSync(join(root, 'profiles', 'q', 'cordis.patch.yml'), layers.other)
+      }
       if (layers.home) writeFileSync(join(root, 'cordis.patch.yml'), layers.home)
       return use(async (...args) => {
         const result = await said(['doctor', '--json', '--home', root, ...args])
@@ -453,7 +458,13 @@ describe('doctor', () => {
       'a row that is changed and not there',
       { profile: '- id: bmpp\n  config: {mode: enforce}\n' },
       1,
-      'changes the row bmpp, which no layer before it brings',
+      'profiles/p/cordis.patch.yml changes the row bmpp, and the plugin is not in this profile (any more): dsh skips it',
+    ],
+    [
+      'an entry that stands before the row',
+      { profile: `- id: bmpp\n  config: {mode: audit}\n${insert}${memory()}${storage}` },
+      4,
+      'changes the row bmpp, which no layer before it brings: dsh skips it',
     ],
     ['two rows', { profile: insert + insert }, 1, '2 rows are ours'],
     [
@@ -482,6 +493,40 @@ describe('doctor', () => {
       expect(text(findings)).toContain(sentence)
       expect(code).toBe(expected)
       for (const { level, mend } of findings) if (level === 'warning' || level === 'error') expect(mend).toMatch(/\w/)
+    })
+  })
+
+  describe('what a plugin that was removed left', () => {
+    const entry = '- id: bmpp\n  config: {mode: enforce}\n'
+    const left = findings => findings.filter(({ what }) => what.includes('changes the row bmpp'))
+
+    test.each([
+      ['profiles/p/cordis.patch.yml', { profile: entry }],
+      ['cordis.patch.yml', { profile: '[]', home: entry }],
+    ])('in %s may be deleted', async (layer, layers) => {
+      await withHome(layers, async doctor => {
+        expect(left((await doctor()).findings)).toEqual([
+          {
+            level: 'warning',
+            what: expect.stringContaining(`profile p: ${layer} changes the row bmpp, and the plugin is not in`),
+            mend: expect.stringMatching(/^delete the entry, or add the plugin again: dsh plugin --profile p add /),
+          },
+        ])
+      })
+    })
+
+    test("the home's layer is for all profiles, and nothing is left where one has the plugin", async () => {
+      await withHome({ profile: '[]', home: entry, other: insert + memory() + storage }, async doctor => {
+        const { findings } = await doctor()
+        expect(text(findings)).toContain('ok: profile q: mode enforce')
+        expect(left(findings)).toEqual([])
+      })
+    })
+
+    test('an entry before the row is told to stand behind it', async () => {
+      await withHome({ profile: entry + insert }, async doctor => {
+        expect(left((await doctor()).findings)).toMatchObject([{ mend: expect.stringContaining('behind') }])
+      })
     })
   })
 

@@ -36,11 +36,14 @@ const ENTRY_KEYS = [...ROW_KEYS, 'insert']
  * @property {string} from the layer that brings it
  * @property {string[]} overriddenBy layers that change it
  * @property {import('./findings.js').Finding[]} skipped what the host leaves out of the layers, as far as it is about our row
+ * @property {Left[]} left changes of our row before any layer brought it
  * @property {string | undefined} released the layer that took `mode: enforce` away
  * @property {Server[]} servers
  * @property {Array<{ row: string, filter: { allow?: unknown, deny?: unknown } }>} filters tool filters of subagents
  * @property {boolean} storage whether it offers storage
  * @property {{ layer: string, file: string, why: string }} [problem] a file of it that the host cannot read
+ *
+ * @typedef {{ layer: string, shared: boolean }} Left `shared`: the layer is that of all profiles
  *
  * @typedef {object} Host
  * @property {string} version
@@ -168,6 +171,7 @@ function profileOf(home, name, read, why) {
     from: '',
     overriddenBy: [],
     skipped: [],
+    left: [],
     released: undefined,
     servers: [],
     filters: [],
@@ -268,7 +272,8 @@ function apply(patch, rows, layer, profile) {
   if (about || named || (target !== undefined && isOurs(target, profile)))
     profile.skipped.push(...strange(patch, ENTRY_KEYS, layer, profile))
   if (target === undefined) {
-    if (about) profile.skipped.push(findings.changesNoRow(profile.name, layer, id ?? '(without an id)'))
+    if (id === 'bmpp') profile.left.push({ layer, shared: layer === PATCH })
+    else if (about) profile.skipped.push(findings.changesNoRow(profile.name, layer, id ?? '(without an id)'))
     return
   }
   if (name !== undefined && name !== target.name) {

@@ -139,10 +139,11 @@ function allowing({ config, disabled }) {
 function profiles(home, found) {
   if (found === undefined) return [findings.profilesUnread()]
   if (found.length === 0) return [findings.noProfile(home)]
-  const said = found.flatMap(profile => findingsOf(profile))
+  const loaded = found.some(({ row }) => row !== undefined)
+  const said = found.flatMap(profile => findingsOf(profile, loaded))
   // Of a profile that cannot be read nobody knows what it loads.
   const known = found.every(({ problem }) => problem === undefined)
-  return found.some(({ row }) => row !== undefined) || !known ? said : [...said, findings.notLoadedAnywhere()]
+  return loaded || !known ? said : [...said, findings.notLoadedAnywhere()]
 }
 
 /** How far back a trail tells of the surroundings as they are. */

@@ -98,6 +98,18 @@ export const findings = Object.freeze({
       `profile ${p}: ${layer} changes the row ${row}, which no layer before it brings: dsh skips it`,
       'add the bundle, or correct the id: the row of the plugin is bmpp',
     ),
+  /** @param {string} p @param {string} layer */
+  changesBeforeRow: (p, layer) =>
+    warning(
+      `profile ${p}: ${layer} changes the row bmpp, which no layer before it brings: dsh skips it`,
+      'write the entry behind the one that brings the row',
+    ),
+  /** @param {string} p @param {string} layer */
+  leftOver: (p, layer) =>
+    warning(
+      `profile ${p}: ${layer} changes the row bmpp, and the plugin is not in this profile (any more): dsh skips it`,
+      `delete the entry, or add the plugin again: ${ADD.replace('NAME', p)}`,
+    ),
   /** @param {string} p @param {string} layer @param {string} row @param {string} name */
   changesOtherName: (p, layer, row, name) =>
     warning(
