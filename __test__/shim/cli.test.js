@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../js/cli/main.js'
 import { Terminal } from '../../js/cli/terminal.js'
@@ -839,6 +840,70 @@ describe('manners', () => {
     }
     const wide = new Terminal({ write() {}, width: 200 }).table(rows).split('\n')
     expect(wide).toHaveLength(rows.length + 1)
+  })
+
+  describe('a terminal of 60 columns', () => {
+    const told = [
+      ['report', '--storages', storages],
+      ['report', '--storages', join(home.path, 'empty')],
+      ['verify', '--storages', storages],
+      ['doctor', '--storages', storages, '--home', home.path],
+      ['explain', 'CREATE_REQUIRES_SEARCH', 'MEMORY_LOOKUP_PENDING_IN_BATCH'],
+      ['explain', 'CREATE_REQUIRES_SERCH'],
+      ['check', '--config', 'nowhere.yml'],
+      ['prune', '--keep', '1', '--dry-run', '--storages', storages],
+      ['--json', 'report'],
+      ['report', '--bogus'],
+    ]
+    const words = text => text.split(/\s+/)
+    mkdirSync(join(home.path, 'empty'))
+
+    test.each(told)('has no line beyond it of %s %s %s, and every word', async (...args) => {
+      const wide = await said(args)
+      for (const colour of [false, true]) {
+        const { code, ...narrow } = await said(args, { width: 60, colour })
+        expect(code).toBe(wide.code)
+        for (const stream of ['out', 'err']) {
+          const plain = stripVTControlCharacters(narrow[stream])
+          expect(words(plain)).toEqual(words(wide[stream]))
+          const long = plain.split('\n').filter(line => line.length > 60)
+          expect(long.filter(line => words(line.trim()).length > 1)).toEqual([])
+        }
+      }
+    })
+
+    test('goes on below where the text began', async () => {
+      const { out } = await said(['doctor', '--home', home.path, '--storages', storages], { width: 60 })
+      const further = lines(out).filter(line => !/^(?:ok|note|warning|error) /.test(line))
+      expect(further.length).toBeGreaterThan(3)
+      for (const line of further) expect(line).toMatch(/^ {9}(?:→ | {2})?\S/)
+      const terminal = { width: 60, colour: true }
+      const { out: painted } = await said(['report', '--storages', storages], terminal)
+      expect(painted).not.toBe(stripVTControlCharacters(painted))
+      expect(stripVTControlCharacters(painted)).toMatch(/^\S.{30,59}\n\S/)
+    })
+
+    test('what is copied stays whole: JSON, and the commands of a help', async () => {
+      for (const args of [
+        ['doctor', '--json', '--home', home.path, '--storages', storages],
+        ['explain', '--json', 'CREATE_REQUIRES_SEARCH'],
+        ['audit', '--ndjson', '--limit', '3', '--storages', storages],
+        ['audit', '--json', '--limit', '3', '--storages', storages],
+      ])
+        expect(await said(args, { width: 60 })).toEqual(await said(args))
+      const [wide, narrow] = [await said(['check', '--help']), await said(['check', '--help'], { width: 60 })]
+      const copied = text => lines(text).filter(line => /^ +(?:\{|dsh-bmpp|echo)/.test(line))
+      expect(copied(narrow.out)).toEqual(copied(wide.out))
+      const read = lines(narrow.out).filter(line => /^[\w"]/.test(line))
+      for (const line of read) expect(line.length, line).toBeLessThanOrEqual(60)
+      expect(lines(narrow.out).length).toBeGreaterThan(lines(wide.out).length)
+    })
+
+    test('a pipe has the lines as they are, and so has a terminal of a few columns', async () => {
+      const args = ['explain', 'CREATE_REQUIRES_SEARCH']
+      const { stdout } = command(args)
+      for (const width of [0, 10]) expect((await said(args, { width })).out).toBe(stdout)
+    })
   })
 
   test('NO_COLOR and a pipe leave colour out; text that would move the cursor is shown', () => {
