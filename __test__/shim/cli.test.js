@@ -65,6 +65,48 @@ describe('help and usage', () => {
   })
 })
 
+describe('an option that is none', () => {
+  test.each([
+    [['audit', '--limt', '3'], '--limt', '--limit'],
+    [['audit', '--limt=3'], '--limt', '--limit'],
+    [['audit', '--enforcment', 'asked'], '--enforcment', '--enforcement'],
+    [['report', '--Json'], '--Json', '--json'],
+    [['verify', '--storage', '/x'], '--storage', '--storages'],
+    [['prune', '--dryrun'], '--dryrun', '--dry-run'],
+    [['check', '--event', 'x'], '--event', '--events'],
+    [['explain', '--lst'], '--lst', '--list'],
+    [['doctor', '--hlp'], '--hlp', '--help'],
+  ])('%j is told with the one that is near', async (args, option, near) => {
+    const [name] = args
+    expect(await said(args)).toEqual({
+      code: 2,
+      out: '',
+      err: `dsh-bmpp ${name}: Unknown option '${option}'; did you mean ${near}?\nSee dsh-bmpp ${name} --help\n`,
+    })
+  })
+
+  test.each([
+    [['audit', '--bogus'], "dsh-bmpp audit: Unknown option '--bogus'\nSee dsh-bmpp audit --help\n"],
+    [['verify', '-x'], "dsh-bmpp verify: Unknown option '-x'\nSee dsh-bmpp verify --help\n"],
+    [['verify', '--a\u001b[2J'], "dsh-bmpp verify: Unknown option '--a\\u{1b}[2J'\nSee dsh-bmpp verify --help\n"],
+  ])('%j is like no other', async (args, err) => {
+    expect(await said(args)).toEqual({ code: 2, out: '', err })
+  })
+
+  test.each([
+    [['--ndjson', 'audit'], '--ndjson'],
+    [['--limit', '5', 'audit'], '--limit'],
+    [['--home', home.path, '--json', 'audit'], '--json'],
+    [['--since=7d', 'audit'], '--since=7d'],
+  ])('%j: only two may stand before the command', async (args, option) => {
+    expect(await said(args)).toEqual({
+      code: 2,
+      out: '',
+      err: `dsh-bmpp: ${option} stands where the command belongs, before which only --home and --storages may stand: dsh-bmpp audit [options]\nSee dsh-bmpp --help\n`,
+    })
+  })
+})
+
 describe('a word that no record can have', () => {
   test.each([
     ['--code', 'CLASSIFICATION_REQUIERD', 'did you mean CLASSIFICATION_REQUIRED?'],
@@ -130,13 +172,13 @@ describe('started in the wrong way', () => {
       'an option in place of a command',
       ['--nonsense'],
       2,
-      /--nonsense stands where the command belongs: dsh-bmpp <command>/,
+      /--nonsense stands where the command belongs, .*: dsh-bmpp <command>/,
     ],
     [
       'an option before the command',
       ['--json', 'report'],
       2,
-      /--json stands where the command belongs: dsh-bmpp report \[/,
+      /--json stands where the command belongs, .*: dsh-bmpp report \[/,
     ],
     ['a home and no command', ['--home', nowhere], 2, /--home stands where the command belongs/],
     ['a home before a command that takes none', ['--home', nowhere, 'explain', 'x'], 2, /Unknown option '--home'/],
