@@ -100,13 +100,18 @@ const found = {
   harnessAllowed: [findings.harnessAllowed('dsh on PATH', 'r')],
   harnessRefused: [findings.harnessRefused('dsh on PATH', 'r')],
   harnessNotJudged: [findings.harnessNotJudged('dsh on PATH', 'r')],
+  harnessByExpression: [findings.harnessByExpression('dsh on PATH', 'r')],
+  harnessUnasked: [findings.harnessUnasked('dsh on PATH', '1.2.3')],
   profilesUnread: [findings.profilesUnread()],
   noProfile: [findings.noProfile('/d')],
   notLoadedAnywhere: [findings.notLoadedAnywhere()],
   notLoaded: [findings.notLoaded('p')],
   layerUnread: [findings.layerUnread('p', 'cordis.patch.yml', 'bad indentation', '/d/cordis.patch.yml')],
-  changesNoRow: [findings.changesNoRow('p', 'l', 'bmpp')],
+  changesNoRow: [findings.changesNoRow('p', 'l', 'bmmp')],
+  changesBeforeRow: [findings.changesBeforeRow('p', 'l')],
+  leftOver: [findings.leftOver('p', 'l')],
   changesOtherName: [findings.changesOtherName('p', 'l', 'bmpp', 'n')],
+  strangeKey: [findings.strangeKey('p', 'l', 'confg', 'config'), findings.strangeKey('p', 'l', 'mode')],
   rowsTwice: [findings.rowsTwice('p', 2)],
   rowLeadsNowhere: [findings.rowLeadsNowhere('p', './x.js', 'l')],
   rowOfOther: [findings.rowOfOther('p', 'other', 'l')],
@@ -122,6 +127,7 @@ const found = {
   noServer: [findings.noServer('p', ['a', 'b'])],
   serverDisabled: [findings.serverDisabled('p', 'bm')],
   commandMissing: [findings.commandMissing('p', 'bm', 'uvx')],
+  commandMissingAtBoot: [findings.commandMissingAtBoot('p', 'bm', 'uvx')],
   filterHides: [findings.filterHides('p', 'helper')],
   noStorage: [findings.noStorage('p')],
   noTrail: [findings.noTrail('/d')],
@@ -162,7 +168,7 @@ test('what is wrong comes with its mend', () => {
   for (const { level, what, mend } of Object.values(found).flat()) {
     expect([what, mend !== undefined && mend.length > 8]).toEqual([
       what,
-      level === 'warning' || level === 'error' || what.startsWith('no trail'),
+      level === 'warning' || level === 'error' || /^no trail|is not checked/.test(what),
     ])
   }
 })

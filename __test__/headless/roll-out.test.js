@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { oneLine, readPage } from '../docs/markdown.js'
-import { outside, UNVERIFIED } from '../support/dsh-gate.js'
+import { outside, UNVERIFIED, verified } from '../support/dsh-gate.js'
 import { memoryTool, packProject } from '../support/headless.js'
 import { operator } from '../support/operator.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -31,7 +31,11 @@ const play = (...messages) => [...messages.map(calls => ({ calls })), { text: 'N
  * host be.
  */
 function expectShown(shown, printed) {
-  const here = oneLine(shown).replace(/host version .* suite/, UNVERIFIED)
+  const told = verified ? UNVERIFIED : `${UNVERIFIED} → use a supported version`
+  const level = verified ? 'ok' : 'warning'
+  const here = oneLine(shown)
+    .replace(/host version .* suite/, told)
+    .replace('ok Harness', `${level} Harness`)
   const pattern = oneLine(here.replaceAll(/session-[0-9a-f]{8}/g, '…').replaceAll(/\b\d+ records of/g, '… records of'))
     .split('…')
     .map(part => part.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))

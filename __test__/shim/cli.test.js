@@ -1,6 +1,8 @@
 /** The command dsh-bmpp on trails that are made up: what it prints, what it exits with, and its manners. */
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../js/cli/main.js'
 import { Terminal } from '../../js/cli/terminal.js'
@@ -56,11 +58,52 @@ describe('help and usage', () => {
     [['report', '--decision', 'maybe'], 'is one of allow, deny'],
     [['prune'], 'say what to keep'],
     [['explain'], 'name a code or another word'],
-    [['check', '--config', 'null'], ''],
   ])('%j is wrong usage', async (args, sentence) => {
     const { code, err } = await said(args)
     expect(code).toBeGreaterThanOrEqual(2)
     expect(err).toContain(sentence)
+  })
+})
+
+describe('an option that is none', () => {
+  test.each([
+    [['audit', '--limt', '3'], '--limt', '--limit'],
+    [['audit', '--limt=3'], '--limt', '--limit'],
+    [['audit', '--enforcment', 'asked'], '--enforcment', '--enforcement'],
+    [['report', '--Json'], '--Json', '--json'],
+    [['verify', '--storage', '/x'], '--storage', '--storages'],
+    [['prune', '--dryrun'], '--dryrun', '--dry-run'],
+    [['check', '--event', 'x'], '--event', '--events'],
+    [['explain', '--lst'], '--lst', '--list'],
+    [['doctor', '--hlp'], '--hlp', '--help'],
+  ])('%j is told with the one that is near', async (args, option, near) => {
+    const [name] = args
+    expect(await said(args)).toEqual({
+      code: 2,
+      out: '',
+      err: `dsh-bmpp ${name}: Unknown option '${option}'; did you mean ${near}?\nSee dsh-bmpp ${name} --help\n`,
+    })
+  })
+
+  test.each([
+    [['audit', '--bogus'], "dsh-bmpp audit: Unknown option '--bogus'\nSee dsh-bmpp audit --help\n"],
+    [['verify', '-x'], "dsh-bmpp verify: Unknown option '-x'\nSee dsh-bmpp verify --help\n"],
+    [['verify', '--a\u001b[2J'], "dsh-bmpp verify: Unknown option '--a\\u{1b}[2J'\nSee dsh-bmpp verify --help\n"],
+  ])('%j is like no other', async (args, err) => {
+    expect(await said(args)).toEqual({ code: 2, out: '', err })
+  })
+
+  test.each([
+    [['--ndjson', 'audit'], '--ndjson'],
+    [['--limit', '5', 'audit'], '--limit'],
+    [['--home', home.path, '--json', 'audit'], '--json'],
+    [['--since=7d', 'audit'], '--since=7d'],
+  ])('%j: only two may stand before the command', async (args, option) => {
+    expect(await said(args)).toEqual({
+      code: 2,
+      out: '',
+      err: `dsh-bmpp: ${option} stands where the command belongs, before which only --home and --storages may stand: dsh-bmpp audit [options]\nSee dsh-bmpp --help\n`,
+    })
   })
 })
 
@@ -129,13 +172,13 @@ describe('started in the wrong way', () => {
       'an option in place of a command',
       ['--nonsense'],
       2,
-      /--nonsense stands where the command belongs: dsh-bmpp <command>/,
+      /--nonsense stands where the command belongs, .*: dsh-bmpp <command>/,
     ],
     [
       'an option before the command',
       ['--json', 'report'],
       2,
-      /--json stands where the command belongs: dsh-bmpp report \[/,
+      /--json stands where the command belongs, .*: dsh-bmpp report \[/,
     ],
     ['a home and no command', ['--home', nowhere], 2, /--home stands where the command belongs/],
     ['a home before a command that takes none', ['--home', nowhere, 'explain', 'x'], 2, /Unknown option '--home'/],
@@ -165,7 +208,18 @@ describe('started in the wrong way', () => {
     ],
     ['a page where a folder is', ['report', '--html', home.path], 3, /: it is a folder/],
     ['a configuration that is not there', ['check', '--config', nowhere], 3, /such: there is no such file or folder/],
-    ['a configuration that is no JSON', ['check', '--config', '{"mode":'], 2, /takes a JSON object/],
+    [
+      'a configuration that is no JSON',
+      ['check', '--config', '{"mode":'],
+      2,
+      /--config is no valid JSON: line 1, column 9: it ends too early\nSee/,
+    ],
+    [
+      'a configuration that does not end',
+      ['check', '--config', '{"mode":"audit"'],
+      2,
+      /line 1, column 16: it ends too/,
+    ],
     ['events that are not there', ['check', '--events', nowhere], 3, /there is no such file or folder/],
     ['a word that is none', ['explain', 'CREATE_REQUIRES_SERCH'], 1, /did you mean CREATE_REQUIRES_SEARCH\?/],
     ['a word like no other', ['explain', 'FOO'], 1, /^FOO: no word of this version; dsh-bmpp explain --list/],
@@ -621,8 +675,100 @@ describe('check', () => {
       { line: 2, id: 'w', outcome: null, observations: [] },
       { line: 3, step: 2 },
       { line: 4, id: 'line 4', tool: write.tool, ...nothing },
-      { line: 5, tool: 'bash', ...nothing },
+      { line: 5, id: 'line 5', tool: 'bash', ...nothing },
     ])
+  })
+
+  test('what is out of scope has the fields of every answer, and a result', () => {
+    const { code, answers, stderr } = check([
+      { event: 'call', id: 'b', tool: 'bash' },
+      { event: 'result', id: 'b', text: 'x' },
+      { ...write, id: 'w' },
+    ])
+    expect([code, stderr]).toEqual([0, ''])
+    const { told: _, ...judged } = answers[2]
+    expect(Object.keys(answers[0])).toEqual(Object.keys(judged))
+    expect(answers[0]).toMatchObject({ id: 'b', tool: 'bash', code: 'ALLOW_OUT_OF_SCOPE', enforcement: 'allowed' })
+    expect(answers[1]).toEqual({ line: 2, id: 'b', outcome: null, observations: [] })
+  })
+
+  test.each([
+    ['write_note', 'is the name that the server has for it', "the host's name of it is mcp__basic-memory__write_note"],
+    ['basic-memory.search_notes', 'is the name', 'mcp__basic-memory__search_notes'],
+    ['mcp__basic_memory__edit_note', 'is of the server "basic_memory"', 'mcp__basic-memory__edit_note'],
+    ['classify', 'did you mean bmpp__classify?', ''],
+    ['bmpp__clasify', 'did you mean bmpp__classify?', ''],
+    [
+      'note_statistics',
+      'is the name',
+      'mcp__team__note_statistics',
+      '{"serverNames":["team"],"readTools":["note_statistics"],"searchTools":["note_statistics"]}',
+    ],
+  ])('%s is told once to be out of scope, with the name that is meant', (tool, why, meant, config = '{}') => {
+    const event = { event: 'call', tool, arguments: {} }
+    const { code, answers, stderr } = check([event, event], ['--config', config])
+    expect([code, answers.map(({ code: of }) => of)]).toEqual([0, ['ALLOW_OUT_OF_SCOPE', 'ALLOW_OUT_OF_SCOPE']])
+    expect(lines(stderr)).toEqual([expect.stringMatching(/^line 1: /)])
+    for (const part of [tool, why, meant]) expect(stderr).toContain(part)
+  })
+
+  test.each(['bash', 'mcp__web__get', 'toString', ''])('of %j nothing is told', tool => {
+    expect(check([{ event: 'call', tool }]).stderr).toBe('')
+  })
+
+  test('in mode off no name is out of scope', () => {
+    const { stderr } = check([{ event: 'call', tool: 'write_note' }], ['--config', '{"mode":"off"}'])
+    expect(lines(stderr)).toHaveLength(1)
+  })
+
+  test.each([
+    ['"enforce"', 'the string "enforce"'],
+    ['null', 'null'],
+    ['[]', 'a list'],
+    ['5', 'the number 5'],
+  ])('the configuration %s is refused as the boot would', async (text, what) => {
+    const found = { code: 1, out: '', err: expect.stringContaining(`configuration: NOT_AN_OBJECT: `) }
+    const inline = await said(['check', '--config', text])
+    expect(inline).toEqual(found)
+    expect(inline.err).toContain(what)
+    await withTempDir(async dir => {
+      writeFileSync(join(dir, 'c.json'), text)
+      expect(await said(['check', '--config', join(dir, 'c.json')])).toEqual(inline)
+    })
+  })
+
+  test.each([
+    ['layer.yml', '- id: bmpp\n  config:\n    mode: enforce\n', 'line 1, column 1: "-" cannot stand here', true],
+    ['layer.yaml', '{mode: enforce}\n', 'line 1, column 2: "m" cannot stand here', true],
+    ['config', 'mode: enforce\n', 'line 1, column 1: "m" cannot stand here', true],
+    ['config.json', '{\n  "mode": "audit",\n}\n', 'line 3, column 1: "}" cannot stand here', false],
+  ])('a file %s that is no JSON is told where, and how to come from a layer', async (name, text, place, isLayer) => {
+    await withTempDir(async dir => {
+      writeFileSync(join(dir, name), text)
+      const { code, err } = await said(['check', '--config', join(dir, name)])
+      expect(code).toBe(2)
+      expect(err).toContain(`${name} is no valid JSON: ${place}`)
+      expect(err.includes('takes JSON: of a YAML layer, write what stands below "config:"')).toBe(isLayer)
+    })
+  })
+
+  test.each([
+    ['{"event"', 'line 1 is no JSON object: column 9: it ends too early'],
+    ['[1,]', 'line 1 is no JSON object: column 4: "]" cannot stand here'],
+    ['7', 'line 1 is no JSON object\n'],
+    ['[]', 'line 1 is no JSON object\n'],
+  ])('the event %s is told to be none', (input, sentence) => {
+    const { code, stderr } = command(['check'], { input })
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
+  })
+
+  test('on a terminal it says what it waits for', async () => {
+    const input = text => Object.assign(Readable.from([text]), { isTTY: true })
+    const { code, err, out } = await said(['check'], { input: input('{"event":"turn"}\n') })
+    expect([code, err]).toEqual([0, expect.stringMatching(/^waiting for events, one JSON object a line.*\n$/)])
+    expect(JSON.parse(out)).toEqual({ line: 1, turn: 2 })
+    expect((await said(['check'], { input: Readable.from(['\n']) })).err).toBe('')
+    expect((await said(['check', '--config', '5'], { input: input('') })).err).not.toContain('waiting')
   })
 
   test('the events of the help do what it says', async () => {
@@ -736,6 +882,70 @@ describe('manners', () => {
     }
     const wide = new Terminal({ write() {}, width: 200 }).table(rows).split('\n')
     expect(wide).toHaveLength(rows.length + 1)
+  })
+
+  describe('a terminal of 60 columns', () => {
+    const told = [
+      ['report', '--storages', storages],
+      ['report', '--storages', join(home.path, 'empty')],
+      ['verify', '--storages', storages],
+      ['doctor', '--storages', storages, '--home', home.path],
+      ['explain', 'CREATE_REQUIRES_SEARCH', 'MEMORY_LOOKUP_PENDING_IN_BATCH'],
+      ['explain', 'CREATE_REQUIRES_SERCH'],
+      ['check', '--config', 'nowhere.yml'],
+      ['prune', '--keep', '1', '--dry-run', '--storages', storages],
+      ['--json', 'report'],
+      ['report', '--bogus'],
+    ]
+    const words = text => text.split(/\s+/)
+    mkdirSync(join(home.path, 'empty'))
+
+    test.each(told)('has no line beyond it of %s %s %s, and every word', async (...args) => {
+      const wide = await said(args)
+      for (const colour of [false, true]) {
+        const { code, ...narrow } = await said(args, { width: 60, colour })
+        expect(code).toBe(wide.code)
+        for (const stream of ['out', 'err']) {
+          const plain = stripVTControlCharacters(narrow[stream])
+          expect(words(plain)).toEqual(words(wide[stream]))
+          const long = plain.split('\n').filter(line => line.length > 60)
+          expect(long.filter(line => words(line.trim()).length > 1)).toEqual([])
+        }
+      }
+    })
+
+    test('goes on below where the text began', async () => {
+      const { out } = await said(['doctor', '--home', home.path, '--storages', storages], { width: 60 })
+      const further = lines(out).filter(line => !/^(?:ok|note|warning|error) /.test(line))
+      expect(further.length).toBeGreaterThan(3)
+      for (const line of further) expect(line).toMatch(/^ {9}(?:→ | {2})?\S/)
+      const terminal = { width: 60, colour: true }
+      const { out: painted } = await said(['report', '--storages', storages], terminal)
+      expect(painted).not.toBe(stripVTControlCharacters(painted))
+      expect(stripVTControlCharacters(painted)).toMatch(/^\S.{30,59}\n\S/)
+    })
+
+    test('what is copied stays whole: JSON, and the commands of a help', async () => {
+      for (const args of [
+        ['doctor', '--json', '--home', home.path, '--storages', storages],
+        ['explain', '--json', 'CREATE_REQUIRES_SEARCH'],
+        ['audit', '--ndjson', '--limit', '3', '--storages', storages],
+        ['audit', '--json', '--limit', '3', '--storages', storages],
+      ])
+        expect(await said(args, { width: 60 })).toEqual(await said(args))
+      const [wide, narrow] = [await said(['check', '--help']), await said(['check', '--help'], { width: 60 })]
+      const copied = text => lines(text).filter(line => /^ +(?:\{|dsh-bmpp|echo)/.test(line))
+      expect(copied(narrow.out)).toEqual(copied(wide.out))
+      const read = lines(narrow.out).filter(line => /^[\w"]/.test(line))
+      for (const line of read) expect(line.length, line).toBeLessThanOrEqual(60)
+      expect(lines(narrow.out).length).toBeGreaterThan(lines(wide.out).length)
+    })
+
+    test('a pipe has the lines as they are, and so has a terminal of a few columns', async () => {
+      const args = ['explain', 'CREATE_REQUIRES_SEARCH']
+      const { stdout } = command(args)
+      for (const width of [0, 10]) expect((await said(args, { width })).out).toBe(stdout)
+    })
   })
 
   test('NO_COLOR and a pipe leave colour out; text that would move the cursor is shown', () => {

@@ -35,13 +35,18 @@ describe('doctor', () => {
       expect(JSON.parse(from).name).toBe('@deepseek-ai/dsh')
       if (layers.booted !== false) {
         mkdirSync(join(root, 'profiles', 'node_modules', '@deepseek-ai'), { recursive: true })
-        symlinkSync(join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
+        symlinkSync(layers.host ?? join(dsh, 'dsh'), join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh'))
         const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
         symlinkSync(layers.boot ?? boot, join(root, 'profiles', 'node_modules', '@deepseek-ai', 'dsh-app-boot'))
       }
       const manifest = layers.manifest ?? JSON.stringify({ dsh: { profile: { bundles: [] } } })
       writeFileSync(join(root, 'profiles', 'p', 'package.json'), manifest)
       if (layers.profile !== undefined) writeFileSync(join(root, 'profiles', 'p', 'cordis.patch.yml'), layers.profile)
+      if (layers.other !== undefined) {
+        mkdirSync(join(root, 'profiles', 'q'))
+        writeFileSync(join(root, 'profiles', 'q', 'package.json'), manifest)
+        writeFileSync(join(root, 'profiles', 'q', 'cordis.patch.yml'), layers.other)
+      }
       if (layers.home) writeFileSync(join(root, 'cordis.patch.yml'), layers.home)
       return use(async (...args) => {
         const result = await said(['doctor', '--json', '--home', root, ...args])
@@ -55,14 +60,19 @@ describe('doctor', () => {
   const memory = (more = '') =>
     `    - id: mcp\n      name: '@deepseek-ai/dsh-mcp-client'\n      config: {serverName: basic-memory, command: ${process.execPath}, args: [basic-memory, mcp]}\n${more}`
   const storage = "    - {id: storage-domain, name: '@deepseek-ai/dsh-storage-domain', config: {backend: json}}\n"
+  /** A server whose command is nowhere. */
+  const starting = (serverName, more) =>
+    `    - {id: ${serverName}, name: '@deepseek-ai/dsh-mcp-client', config: {serverName: ${serverName}, command: no-such-command-here, ${more}}}\n`
   const text = findings => findings.map(({ level, what }) => `${level}: ${what}`).join('\n')
 
-  test('a profile in order is well but for the unverified host', async () => {
+  test('a profile in order is well, on a host that was verified and that the row allows', async () => {
     await withHome({ profile: insert + server('basic-memory') + storage }, async doctor => {
       const { code, findings } = await doctor()
-      expect(code).toBe(4)
+      expect(code).toBe(0)
       expect(text(findings)).toContain('ok: profile p: mode enforce, profile compat, from profiles/p/cordis.patch.yml')
-      expect(text(findings)).toMatch(/warning: Harness \(the last that booted this home\): host version 0\.1\.0-rc\.8/)
+      expect(text(findings)).toMatch(
+        /ok: Harness \(.*\): host version 0\.1\.0-rc\.8 .*, allowed by configuration, verified by this project's suite/,
+      )
       expect(findings.filter(({ level }) => level === 'error')).toEqual([])
     })
   })
@@ -99,6 +109,99 @@ describe('doctor', () => {
       const { code, findings } = await doctor()
       expect(text(findings)).toContain(sentence)
       expect(code).toBe(expected)
+    })
+  })
+
+  describe('the version of the host', () => {
+    test('is a warning where the row allows one that was not verified', async () => {
+      await withTempDir(async dir => {
+        const boot = join(realpathSync(join(dsh, 'dsh')), '..', 'dsh-app-boot')
+        const manifest = { name: '@deepseek-ai/dsh', version: '0.1.0-rc.7' }
+        writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest))
+        expect(await harnessOf({ profile: allowing, host: dir, boot })).toEqual({
+          level: 'warning',
+          what: expect.stringContaining('0.1.0-rc.7 is older'),
+          mend: 'use a supported version',
+        })
+      })
+    })
+
+    const allowing = insert + memory() + storage
+    const configured = config => allowing.replace(/config: \{mode.*\}/, `config: ${config}`)
+    const [HOST] = ['Harness (the last that booted this home): ']
+    const harnessOf = async layers =>
+      withHome(layers, async doctor => (await doctor()).findings.find(({ what }) => what.startsWith('Harness')))
+
+    test.each([
+      ['in mode off', { profile: configured('{mode: off}') }],
+      ['of a row that is disabled', { profile: configured('{mode: audit}'), home: '- id: bmpp\n  disabled: true\n' }],
+    ])('is not checked %s, and dsh boots', async (_, layers) => {
+      expect(await harnessOf(layers)).toEqual({
+        level: 'note',
+        what: expect.stringContaining(`${HOST}version 0.1.0-rc.8 is not checked in mode off`),
+        mend: expect.stringContaining('allowUnverifiedHarness: true'),
+      })
+    })
+
+    test.each([
+      ['{mode: audit}', 'error', 'dsh does not boot'],
+      ['{mode: off2}', 'error', 'dsh does not boot'],
+      ['{mode: audit, allowUnverifiedHarness: !!js "env.X"}', 'warning', 'an expression says'],
+      ['{mode: !!js "env.X"}', 'warning', 'an expression says'],
+      ['!!js "env.X"', 'warning', 'an expression says'],
+    ])('is checked with %s', async (config, level, mend) => {
+      expect(await harnessOf({ profile: configured(config) })).toEqual({
+        level,
+        what: expect.stringContaining(`${HOST}host version 0.1.0-rc.8 is older than`),
+        mend: expect.stringContaining(mend),
+      })
+    })
+  })
+
+  describe('a key beside the id that the host does not know', () => {
+    const rest = () => insert + memory() + storage
+    const own = 'profiles/p/cordis.patch.yml'
+    const told = key => `profile p: ${own} has the key "${key}" in an entry for the row bmpp, and dsh does not know it`
+    test.each([
+      ['a typo of config', () => `${rest()}- id: bmpp\n  confg: {mode: audit}\n`, 'confg', '"config"'],
+      ['in another case', () => `${rest()}- id: bmpp\n  Config: {mode: audit}\n`, 'Config', '"config"'],
+      ['a typo of disabled', () => `${rest()}- id: bmpp\n  disable: true\n`, 'disable', '"disabled"'],
+      ['a key of ours, not below config', () => `${rest()}- id: bmpp\n  mode: audit\n`, 'mode', 'below "config"'],
+      ['a typo of the id', () => `${rest()}- idd: bmpp\n  disabled: true\n`, 'idd', '"id"'],
+      ['in a row that is inserted', () => rest().replace('config: {mode', 'confg: {mode'), 'confg', '"config"'],
+      [
+        'in a row of a group',
+        () => `- insert: [{id: g, name: g, group: true, config: [{id: bmpp, name: dsh-bmpp, confg: {mode: off}}]}]\n`,
+        'confg',
+        '"config"',
+      ],
+      ['a typo of insert', () => rest().replace('insert:', 'inserts:'), 'inserts', '"insert"'],
+      [
+        'under the name of the package',
+        () => `${rest()}- id: gate\n  name: dsh-bmpp\n  confg: {}\n`,
+        'confg',
+        '"config"',
+      ],
+      ['where no row is', () => '- id: bmpp\n  confg: {mode: audit}\n', 'confg', '"config"'],
+    ])('%s', async (_, profile, key, near) => {
+      await withHome({ profile: profile() }, async doctor => {
+        const { code, findings } = await doctor()
+        const found = findings.filter(({ what }) => what.includes('has the key'))
+        expect(found).toEqual([
+          { level: 'warning', what: expect.stringContaining(told(key)), mend: expect.stringContaining(near) },
+        ])
+        expect(code).not.toBe(0)
+      })
+    })
+
+    test.each([
+      ['keys that the host knows', '- id: bmpp\n  inject: [tools]\n  intercept: {}\n  isolate: {}\n  group: null\n'],
+      ['a key like no other', '- id: bmpp\n  x-owner: us\n'],
+      ['a typo in the entry of another row', '- id: mcp\n  disbled: true\n'],
+    ])('%s is no finding', async (_, more) => {
+      await withHome({ profile: rest() + more }, async doctor => {
+        expect(text((await doctor()).findings)).not.toContain('has the key')
+      })
     })
   })
 
@@ -291,6 +394,43 @@ describe('doctor', () => {
       'is started with "no-such-command-here", which is not there',
     ],
     [
+      'a governed server that must start and whose command is not there',
+      { profile: insert + starting('basic-memory', 'failOnStartupError: true') + storage },
+      1,
+      'error: profile p: the MCP server "basic-memory" is started with "no-such-command-here", which is not there, and its row has failOnStartupError: true, so that dsh does not boot',
+    ],
+    [
+      'any server that must start and whose command is not there',
+      { profile: insert + memory() + starting('web', 'failOnStartupError: true') + storage },
+      1,
+      'error: profile p: the MCP server "web" is started with "no-such-command-here"',
+    ],
+    [
+      'a server that must start, in mode off',
+      {
+        profile: insert.replace('enforce', 'off') + starting('basic-memory', 'failOnStartupError: true') + storage,
+      },
+      1,
+      'error: profile p: the MCP server "basic-memory" is started with',
+    ],
+    [
+      'a server that must start, with names that an expression gives',
+      {
+        profile:
+          insert.replace('{mode', '{serverNames: !!js "env.N", mode') +
+          starting('basic-memory', 'failOnStartupError: true') +
+          storage,
+      },
+      1,
+      'error: profile p: the MCP server "basic-memory" is started with',
+    ],
+    [
+      'a command that is not on the PATH of its own row',
+      { profile: insert + memory().replace(process.execPath, 'sh, env: {PATH: /no/such}') + storage },
+      4,
+      'is started with "sh", which is not there',
+    ],
+    [
       'a filter that hides the control tool and lets a write pass',
       { profile: insert + memory() + storage + subagent('{deny: [bmpp__classify]}') },
       4,
@@ -318,7 +458,13 @@ describe('doctor', () => {
       'a row that is changed and not there',
       { profile: '- id: bmpp\n  config: {mode: enforce}\n' },
       1,
-      'changes the row bmpp, which no layer before it brings',
+      'profiles/p/cordis.patch.yml changes the row bmpp, and the plugin is not in this profile (any more): dsh skips it',
+    ],
+    [
+      'an entry that stands before the row',
+      { profile: `- id: bmpp\n  config: {mode: audit}\n${insert}${memory()}${storage}` },
+      4,
+      'changes the row bmpp, which no layer before it brings: dsh skips it',
     ],
     ['two rows', { profile: insert + insert }, 1, '2 rows are ours'],
     [
@@ -338,7 +484,7 @@ describe('doctor', () => {
       {
         profile: `- insert:\n    - id: g\n      name: group\n      group: true\n      disabled: true\n      config:\n        - {id: bmpp, name: dsh-bmpp}\n`,
       },
-      1,
+      4,
       'has the row bmpp disabled',
     ],
   ])('%s', async (_, layers, expected, sentence) => {
@@ -347,6 +493,61 @@ describe('doctor', () => {
       expect(text(findings)).toContain(sentence)
       expect(code).toBe(expected)
       for (const { level, mend } of findings) if (level === 'warning' || level === 'error') expect(mend).toMatch(/\w/)
+    })
+  })
+
+  describe('what a plugin that was removed left', () => {
+    const entry = '- id: bmpp\n  config: {mode: enforce}\n'
+    const left = findings => findings.filter(({ what }) => what.includes('changes the row bmpp'))
+
+    test.each([
+      ['profiles/p/cordis.patch.yml', { profile: entry }],
+      ['cordis.patch.yml', { profile: '[]', home: entry }],
+    ])('in %s may be deleted', async (layer, layers) => {
+      await withHome(layers, async doctor => {
+        expect(left((await doctor()).findings)).toEqual([
+          {
+            level: 'warning',
+            what: expect.stringContaining(`profile p: ${layer} changes the row bmpp, and the plugin is not in`),
+            mend: expect.stringMatching(/^delete the entry, or add the plugin again: dsh plugin --profile p add /),
+          },
+        ])
+      })
+    })
+
+    test("the home's layer is for all profiles, and nothing is left where one has the plugin", async () => {
+      await withHome({ profile: '[]', home: entry, other: insert + memory() + storage }, async doctor => {
+        const { findings } = await doctor()
+        expect(text(findings)).toContain('ok: profile q: mode enforce')
+        expect(left(findings)).toEqual([])
+      })
+    })
+
+    test('an entry before the row is told to stand behind it', async () => {
+      await withHome({ profile: entry + insert }, async doctor => {
+        expect(left((await doctor()).findings)).toMatchObject([{ mend: expect.stringContaining('behind') }])
+      })
+    })
+  })
+
+  test.each([
+    ['that need not start', 'failOnStartupError: false'],
+    ['of which an expression says whether it must start', 'failOnStartupError: !!js "env.X"'],
+  ])('a server without its command %s is a warning', async (_, key) => {
+    await withHome({ profile: insert + starting('basic-memory', key) + storage }, async doctor => {
+      const { code, findings } = await doctor()
+      expect(text(findings)).toContain('warning: profile p: the memory server "basic-memory" is started with')
+      expect(code).toBe(4)
+    })
+  })
+
+  test.each([
+    ['whose row is disabled', 'failOnStartupError: true}, disabled: true, x: {y: z', 'is started with'],
+    ['with a PATH that an expression gives', 'failOnStartupError: true, env: {PATH: !!js "env.P"}', 'is started with'],
+    ['with variables that an expression gives', 'failOnStartupError: true, env: !!js "env"', 'is started with'],
+  ])('a server %s is not missed', async (_, key, sentence) => {
+    await withHome({ profile: insert + memory() + starting('web', key) + storage }, async doctor => {
+      expect(text((await doctor()).findings)).not.toContain(sentence)
     })
   })
 

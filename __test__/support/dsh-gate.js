@@ -24,6 +24,9 @@ const host = loadAddon().compatibility(version, true)
 /** Whether the host that all of this runs on is outside the supported range: it is then refused, or told of. */
 export const outside = host.loud
 
+/** Whether this project's suite ran on that host. */
+export const { verified } = host
+
 /** What is wrong with that host. */
 export const OUTSIDE = host.reason.replace(/, allowed by configuration.*/, '')
 

@@ -1,11 +1,13 @@
 /**
  * `dsh-bmpp check`: a dry run. What the policy would say of a list of events, by the same core.
  */
-import { createReadStream, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { plain } from '../arguments.js'
 import { Core } from '../core.js'
-import { addon, EXIT, Failure, parse } from './command.js'
+import { addon, EXIT, Failure, nearest, parse } from './command.js'
+import { jsonOf } from './json.js'
+import { shown } from './terminal.js'
 
 /** @type {import('./command.js').Command} */
 export const check = {
@@ -45,48 +47,100 @@ Exit codes: 0 · 1 the configuration is refused · 2 wrong usage, or an event th
   async run(argv, terminal) {
     const { values } = parse(argv, { config: { type: 'string' }, events: { type: 'string' } })
     const native = addon()
-    const config = { mode: 'enforce', ...configFrom(values.config) }
+    const given = configFrom(values.config)
+    const config = isObject(given) ? { mode: 'enforce', ...given } : given
     const { ok, problems } = native.readConfig(config)
     if (!ok) {
       for (const { path, code, message } of problems)
         terminal.error(`${path.join('.') || 'configuration'}: ${code}: ${message}\n`)
       return EXIT.found
     }
-    const run = new DryRun(new Core(native, config), config.mode === 'off')
+    const core = new Core(native, config)
+    const run = new DryRun(core, config.mode === 'off')
     if (config.mode === 'off') terminal.error('mode off: nothing is judged, and every call goes on\n')
-    const input = values.events === undefined ? process.stdin : createReadStream(values.events)
+    const input = values.events === undefined ? terminal.input : createReadStream(values.events)
+    if (values.events === undefined && terminal.input.isTTY === true)
+      terminal.error('waiting for events, one JSON object a line, such as {"event":"turn"}; Ctrl-D ends them\n')
+    const hints = new Hints(core, config)
     let number = 0
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       number += 1
       if (line.trim() === '') continue
-      if (!terminal.out(`${JSON.stringify(run.take(eventFrom(line, number), number))}\n`)) break
+      const event = eventFrom(line, number)
+      const answer = run.take(event, number)
+      const hint = 'code' in answer && answer.code === 'ALLOW_OUT_OF_SCOPE' ? hints.of(event.tool) : undefined
+      if (hint !== undefined) terminal.error(`line ${number}: ${hint}\n`)
+      if (!terminal.out(`${JSON.stringify(answer)}\n`)) break
     }
     return EXIT.well
   },
 }
 
-/** @param {string | undefined} text @returns {Record<string, unknown>} */
+/** @param {unknown} value @returns {value is Record<string, any>} */
+const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * What the option holds, as it is: what a configuration must be, the core says.
+ * @param {string | undefined} text
+ * @returns {any}
+ */
 function configFrom(text) {
   if (text === undefined) return {}
-  const source = text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8')
-  try {
-    const value = JSON.parse(source)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {
-    // The sentence below says it.
-  }
-  throw new Failure('--config takes a JSON object, or the name of a file with one')
+  const { value, why } = jsonOf(text)
+  const isJson = text.trimStart().startsWith('{') || (!existsSync(text) && (why === undefined || /^\s*[["]/.test(text)))
+  if (isJson && why === undefined) return value
+  if (isJson) throw new Failure(`--config is no valid JSON: ${why}`)
+  const source = readFileSync(text, 'utf8')
+  const file = jsonOf(source)
+  if (file.why === undefined) return file.value
+  const isOther = /\.ya?ml$/i.test(text) || !/^\s*[{["]/.test(source)
+  const layer = isOther
+    ? `; --config takes JSON: of a YAML layer, write what stands below "config:" of the row bmpp as one object, such as '{"mode":"enforce"}', and let dsh-bmpp doctor read the layer itself`
+    : ''
+  throw new Failure(`--config: ${shown(text)} is no valid JSON: ${file.why}${layer}`)
 }
 
 /** @param {string} line @param {number} number @returns {Record<string, any>} */
 function eventFrom(line, number) {
-  try {
-    const event = JSON.parse(line)
-    if (typeof event === 'object' && event !== null) return event
-  } catch {
-    // The sentence below says it.
+  const { value, why } = jsonOf(line)
+  if (isObject(value)) return value
+  throw new Failure(`line ${number} is no JSON object${why === undefined ? '' : `: ${why.replace('line 1, ', '')}`}`)
+}
+
+/** What a name that is not governed was probably meant to be: each is said once. */
+class Hints {
+  #core
+  #raws
+  /** @type {Set<string>} */
+  #said = new Set()
+
+  /** @param {Core} core @param {Record<string, any>} config what it was made of */
+  constructor(core, config) {
+    this.#core = core
+    const lists = [config.readTools, config.searchTools, config.mutatingTools, config.destructiveTools]
+    this.#raws = new Set([
+      ...core.addon.vocabulary().tools.map(({ name }) => name),
+      ...lists.flatMap(list => list ?? []),
+    ])
   }
-  throw new Failure(`line ${number} is no JSON object`)
+
+  /** @param {string} tool @returns {string | undefined} */
+  of(tool) {
+    if (this.#said.has(tool)) return undefined
+    this.#said.add(tool)
+    const { info, controlTool } = this.#core
+    const raw = tool.split(/__|[.:/]/).at(-1) ?? ''
+    const [, server] = /^mcp__(.+?)__/.exec(tool) ?? []
+    if (this.#raws.has(raw)) {
+      const why =
+        server === undefined ? 'is the name that the server has for it' : `is of the server "${shown(server)}"`
+      const meant = info.serverNames.map(name => `mcp__${name}__${raw}`)
+      return `${shown(tool)} ${why}, and not governed; if memory is meant, the host's name of it is ${meant.join(' or ')}`
+    }
+    const { name: control } = controlTool
+    const isControl = control.endsWith(`__${raw}`) || nearest(tool, [control]) !== undefined
+    return isControl ? `${shown(tool)} is not governed; did you mean ${control}?` : undefined
+  }
 }
 
 /** @typedef {{ number: number | undefined, turn: number, step: number }} Session */
@@ -140,15 +194,18 @@ class DryRun {
     const { addon: native, handle } = core
     if (typeof event.tool !== 'string') throw new Failure(`line ${line}: a call has a "tool"`)
     const nothing = { decision: null, code: null, enforcement: null, observations: [] }
+    const id = String(event.id ?? `line ${line}`)
     if (!core.governs(event.tool)) {
-      return { tool: event.tool, ...(this.#off ? nothing : { ...core.outside, enforcement: 'allowed' }) }
+      this.#open.set(id, undefined)
+      if (this.#off) return { id, tool: event.tool, ...nothing }
+      const { decision, code, observations, classification, lookup } = core.outside
+      return { id, tool: event.tool, decision, code, enforcement: 'allowed', observations, classification, lookup }
     }
     for (const key of /** @type {const} */ (['turn', 'step'])) {
       if (event[key] === undefined) continue
       if (!Number.isInteger(event[key]) || event[key] < 0) throw new Failure(`line ${line}: "${key}" is a whole number`)
       session[key] = event[key]
     }
-    const id = String(event.id ?? `line ${line}`)
     if (this.#off) {
       this.#open.set(id, undefined)
       return { id, tool: event.tool, ...nothing }

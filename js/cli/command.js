@@ -75,6 +75,12 @@ export function parse(argv, options, positionals = false) {
   try {
     return parseArgs({ args: argv, options, allowPositionals: positionals, strict: true })
   } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const [, given = ''] = /'(-[^']*)'/.exec(message) ?? []
+    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+      const meant = nearest(given.replace(/^-+/, ''), [...Object.keys(options ?? {}), 'help'])
+      throw new Failure(`Unknown option '${shown(given)}'${meant === undefined ? '' : `; did you mean --${meant}?`}`)
+    }
     throw new Failure(error instanceof Error ? error.message : String(error))
   }
 }

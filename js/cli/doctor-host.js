@@ -15,6 +15,9 @@ const READER = ['@deepseek-ai', 'dsh-app-boot']
 const PATCH = 'cordis.patch.yml'
 const OWN = 'dsh-bmpp'
 const DEPTH_MAX = 12
+/** The keys that the host's loader reads of a row, and of an entry of a layer besides. */
+const ROW_KEYS = ['id', 'name', 'config', 'group', 'disabled', 'inject', 'intercept', 'isolate']
+const ENTRY_KEYS = [...ROW_KEYS, 'insert']
 
 /**
  * @typedef {{ id?: string, name?: string, config?: any, disabled?: boolean, group?: boolean }} Row
@@ -23,6 +26,7 @@ const DEPTH_MAX = 12
  * @property {boolean} isMemory whether it looks like Basic Memory
  * @property {boolean} disabled
  * @property {string | undefined} missing the command that starts it, where that is not there
+ * @property {boolean} mustStart whether the host does not boot without it
  *
  * @typedef {object} Profile
  * @property {string} name
@@ -32,11 +36,14 @@ const DEPTH_MAX = 12
  * @property {string} from the layer that brings it
  * @property {string[]} overriddenBy layers that change it
  * @property {import('./findings.js').Finding[]} skipped what the host leaves out of the layers, as far as it is about our row
+ * @property {Left[]} left changes of our row before any layer brought it
  * @property {string | undefined} released the layer that took `mode: enforce` away
  * @property {Server[]} servers
  * @property {Array<{ row: string, filter: { allow?: unknown, deny?: unknown } }>} filters tool filters of subagents
  * @property {boolean} storage whether it offers storage
  * @property {{ layer: string, file: string, why: string }} [problem] a file of it that the host cannot read
+ *
+ * @typedef {{ layer: string, shared: boolean }} Left `shared`: the layer is that of all profiles
  *
  * @typedef {object} Host
  * @property {string} version
@@ -164,6 +171,7 @@ function profileOf(home, name, read, why) {
     from: '',
     overriddenBy: [],
     skipped: [],
+    left: [],
     released: undefined,
     servers: [],
     filters: [],
@@ -199,7 +207,9 @@ function profileOf(home, name, read, why) {
 /** What a layer holds, by the host's own rule: a list of mappings. @param {unknown} value @returns {any[]} */
 function patchesOf(value) {
   if (!Array.isArray(value))
-    throw new Error(value === undefined || value === null ? 'it is empty; write [] for no row' : 'it is no list of rows')
+    throw new Error(
+      value === undefined || value === null ? 'it is empty; write [] for no row' : 'it is no list of rows',
+    )
   for (const [index, entry] of value.entries()) {
     const isMapping = typeof entry === 'object' && entry !== null && !Array.isArray(entry)
     if (!isMapping) throw new Error(`entry ${index + 1} of it is no mapping`)
@@ -250,14 +260,20 @@ function apply(patch, rows, layer, profile) {
   if (Array.isArray(insert)) {
     const into = id === undefined ? rows : target?.group ? contents(target) : undefined
     into?.push(...insert.map(row => ({ ...row })))
-    if (!flatOf(insert).some(row => isOurs(row, profile))) return
+    const ours = flatOf(insert).filter(row => isOurs(row, profile))
+    for (const row of ours) profile.skipped.push(...strange(row, ROW_KEYS, layer, profile))
+    if (ours.length === 0) return
     if (into !== undefined) profile.from = layer
     else profile.skipped.push(findings.changesNoRow(profile.name, layer, String(id)))
     return
   }
   const about = id === 'bmpp' || name === OWN || (target === undefined && isMeantAsOurs(id, changes.config))
+  const named = Object.values(patch).some(value => speaksOfUs(value, profile))
+  if (about || named || (target !== undefined && isOurs(target, profile)))
+    profile.skipped.push(...strange(patch, ENTRY_KEYS, layer, profile))
   if (target === undefined) {
-    if (about) profile.skipped.push(findings.changesNoRow(profile.name, layer, id ?? '(without an id)'))
+    if (id === 'bmpp') profile.left.push({ layer, shared: layer === PATCH })
+    else if (about) profile.skipped.push(findings.changesNoRow(profile.name, layer, id ?? '(without an id)'))
     return
   }
   if (name !== undefined && name !== target.name) {
@@ -272,6 +288,29 @@ function apply(patch, rows, layer, profile) {
     }
   }
   Object.assign(target, changes)
+}
+
+/** Whether a value under a key that nobody reads was meant for our row. @param {unknown} value @param {Profile} profile */
+const speaksOfUs = (value, profile) =>
+  value === 'bmpp' ||
+  value === OWN ||
+  (Array.isArray(value) && value.some(row => typeof row === 'object' && row !== null && isOurs(row, profile)))
+
+/**
+ * Keys of an entry for our row that the host passes over in silence, and that were probably meant to say something.
+ * @param {Row} entry
+ * @param {readonly string[]} known
+ * @param {string} layer
+ * @param {Profile} profile
+ */
+function strange(entry, known, layer, { name }) {
+  return Object.entries(entry).flatMap(([key, value]) => {
+    if (known.includes(key)) return []
+    const near = nearest(key, known)
+    const own = addon().readConfig({ [key]: value })
+    const isOwn = own.problems.every(({ code }) => code !== 'UNKNOWN_KEY')
+    return isOwn || near !== undefined ? [findings.strangeKey(name, layer, key, isOwn ? undefined : near)] : []
+  })
 }
 
 /** The rows themselves, to be changed, and those in groups. @param {Row[]} rows @returns {Row[]} */
@@ -304,22 +343,25 @@ function isMeantAsOurs(id, config) {
 function serverOf({ config, disabled }) {
   const name = config?.serverName
   if (typeof name !== 'string') return []
-  const { command, args, url, cwd } = config
+  const { command, args, url, cwd, env, failOnStartupError } = config
   const isMemory = /basic[-_ ]?memory/i.test(JSON.stringify([command, args, url, name]))
-  const missing = typeof command === 'string' && !isThere(command, cwd) ? command : undefined
-  return [{ name, isMemory, disabled: disabled === true, missing }]
+  const missing = typeof command === 'string' && !isThere(command, cwd, env) ? command : undefined
+  return [{ name, isMemory, disabled: disabled === true, missing, mustStart: failOnStartupError === true }]
 }
 
 /**
  * Whether a command can be found. What only the host can tell counts as there.
  * @param {string} command
  * @param {unknown} cwd where a relative path starts from
+ * @param {any} env variables of its own
  */
-function isThere(command, cwd) {
+function isThere(command, cwd, env) {
   if (process.platform === 'win32') return true
   if (isAbsolute(command)) return existsSync(command)
   if (command.includes('/')) return typeof cwd !== 'string' || existsSync(join(cwd, command))
-  return (process.env.PATH ?? '').split(delimiter).some(folder => folder !== '' && existsSync(join(folder, command)))
+  const path = env?.PATH ?? process.env.PATH ?? ''
+  if (isExpression(env) || typeof path !== 'string') return true
+  return path.split(delimiter).some(folder => folder !== '' && existsSync(join(folder, command)))
 }
 
 /**
@@ -371,6 +413,9 @@ function yamlOf(profiles, host) {
   }
   return undefined
 }
+
+/** Whether a value of a layer is an expression, which only the host evaluates. @param {any} value */
+export const isExpression = value => typeof value === 'object' && value !== null && '!!js' in value
 
 /** @param {any} yaml @returns {(file: string) => unknown} */
 function yamlWith(yaml) {

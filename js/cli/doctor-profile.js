@@ -13,9 +13,14 @@ const SERVERS = ['basic-memory']
 const WRITES = ['write_note', 'edit_note', 'move_note', 'create_memory_project', 'delete_note', 'delete_project']
 const CONTROL = 'bmpp__classify'
 
-/** @param {Profile} profile @returns {Finding[]} */
-export function findingsOf(profile) {
-  const { name, row, problem, rows, skipped, overriddenBy, from } = profile
+/**
+ * @param {Profile} profile
+ * @param {boolean} elsewhere whether another profile has our row
+ * @returns {Finding[]}
+ */
+export function findingsOf(profile, elsewhere) {
+  const { name, row, problem, rows, overriddenBy, from } = profile
+  const skipped = [...profile.skipped, ...left(profile, elsewhere)]
   if (problem !== undefined) return [findings.layerUnread(name, problem.layer, problem.why, problem.file)]
   if (row === undefined) return [findings.notLoaded(name), ...skipped]
   if (rows > 1) return [findings.rowsTwice(name, rows), ...skipped]
@@ -26,6 +31,14 @@ export function findingsOf(profile) {
   }
   if (row.disabled === true) return [findings.disabled(name, overriddenBy.at(-1) ?? from), ...skipped]
   return [...configured(profile), ...skipped, ...servers(profile), ...filters(profile), ...storage(profile)]
+}
+
+/** Changes of our row that came before it, or to no row. @param {Profile} profile @param {boolean} elsewhere @returns {Finding[]} */
+function left({ name, row, left: changes }, elsewhere) {
+  return changes.flatMap(({ layer, shared }) => {
+    if (row !== undefined) return [findings.changesBeforeRow(name, layer)]
+    return shared && elsewhere ? [] : [findings.leftOver(name, layer)]
+  })
 }
 
 /** Whether a configuration holds what only the host evaluates. @param {unknown} config */
@@ -62,8 +75,11 @@ function governed({ row }) {
 function servers(profile) {
   const { name } = profile
   const names = governed(profile)
-  if (names === undefined) return []
   const running = profile.servers.filter(({ disabled }) => !disabled)
+  const fatal = running.flatMap(({ name: server, missing, mustStart }) =>
+    missing === undefined || !mustStart ? [] : [findings.commandMissingAtBoot(name, server, missing)],
+  )
+  if (names === undefined) return fatal
   const known = profile.servers.filter(server => names.includes(server.name))
   const off = known.length > 0 && known.every(({ disabled }) => disabled)
   return [
@@ -72,8 +88,9 @@ function servers(profile) {
       .map(server => findings.ungoverned(name, server.name)),
     ...(known.length === 0 ? [findings.noServer(name, names)] : []),
     ...(off ? known.map(server => findings.serverDisabled(name, server.name)) : []),
-    ...known.flatMap(({ name: server, missing, disabled }) =>
-      missing === undefined || disabled ? [] : [findings.commandMissing(name, server, missing)],
+    ...fatal,
+    ...known.flatMap(({ name: server, missing, disabled, mustStart }) =>
+      missing === undefined || disabled || mustStart ? [] : [findings.commandMissing(name, server, missing)],
     ),
   ]
 }

@@ -13,7 +13,7 @@ import {
   whereHelp,
   whereOptions,
 } from './command.js'
-import { findHost, profilesOf } from './doctor-host.js'
+import { findHost, isExpression, profilesOf } from './doctor-host.js'
 import { findingsOf } from './doctor-profile.js'
 import { findings } from './findings.js'
 import { shown } from './terminal.js'
@@ -94,25 +94,41 @@ function ours() {
 function around(home) {
   const host = findHost(home)
   const found = profilesOf(home, host)
-  const rows = (found ?? []).flatMap(({ row }) => (row === undefined ? [] : [row]))
-  const allowed = rows.length > 0 && rows.every(({ config }) => config?.allowUnverifiedHarness === true)
-  // What a row that cannot be read allows nobody knows.
-  const known = rows.length > 0 || (found ?? []).every(({ problem }) => problem === undefined)
-  return [harness(host, allowed, known), ...profiles(home, found)]
+  return [harness(host, found ?? []), ...profiles(home, found)]
 }
 
 /**
  * @param {import('./doctor-host.js').Host | undefined} host
- * @param {boolean} allowed every row allows a host outside the range
- * @param {boolean} known whether a row was read that may allow it
+ * @param {import('./doctor-host.js').Profile[]} found
  * @returns {Finding}
  */
-function harness(host, allowed, known) {
+function harness(host, found) {
   if (host === undefined) return findings.noHarness()
+  const rows = found.flatMap(({ row }) => (row === undefined ? [] : [row]))
+  const asking = rows.filter(asks)
+  const allows = asking.map(allowing)
+  const allowed = allows.length > 0 && allows.every(allow => allow === true)
   const { activate, loud, verified, reason } = addon().compatibility(host.version, allowed)
-  if (!activate && !known) return findings.harnessNotJudged(host.how, reason)
+  // What a row that cannot be read allows nobody knows.
+  const unread = asking.length === 0 && found.some(({ problem }) => problem !== undefined)
+  if (!activate && unread) return findings.harnessNotJudged(host.how, reason)
+  if (!activate && asking.length > 0 && !allows.includes(false)) return findings.harnessByExpression(host.how, reason)
+  if (!activate && rows.length > 0 && asking.length === 0) return findings.harnessUnasked(host.how, host.version)
   if (!activate) return findings.harnessRefused(host.how, reason)
-  return loud ? findings.harnessAllowed(host.how, reason) : findings.harness(host.how, reason, verified)
+  return loud && !verified ? findings.harnessAllowed(host.how, reason) : findings.harness(host.how, reason, verified)
+}
+
+/** Whether the plugin looks at the host's version for a row: not in mode off, nor where the row does not run. @param {import('./doctor-host.js').Row} row */
+const asks = ({ config, disabled }) => disabled !== true && config?.mode !== 'off'
+
+/**
+ * Whether a row allows a host outside the range.
+ * @param {import('./doctor-host.js').Row} row
+ * @returns {boolean | undefined} undefined where an expression says it, or says whether the row asks at all
+ */
+function allowing({ config, disabled }) {
+  const { mode, allowUnverifiedHarness: allow } = config ?? {}
+  return allow === true || ([config, mode, allow, disabled].some(isExpression) ? undefined : false)
 }
 
 /**
@@ -123,10 +139,11 @@ function harness(host, allowed, known) {
 function profiles(home, found) {
   if (found === undefined) return [findings.profilesUnread()]
   if (found.length === 0) return [findings.noProfile(home)]
-  const said = found.flatMap(profile => findingsOf(profile))
+  const loaded = found.some(({ row }) => row !== undefined)
+  const said = found.flatMap(profile => findingsOf(profile, loaded))
   // Of a profile that cannot be read nobody knows what it loads.
   const known = found.every(({ problem }) => problem === undefined)
-  return found.some(({ row }) => row !== undefined) || !known ? said : [...said, findings.notLoadedAnywhere()]
+  return loaded || !known ? said : [...said, findings.notLoadedAnywhere()]
 }
 
 /** How far back a trail tells of the surroundings as they are. */

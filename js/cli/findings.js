@@ -63,6 +63,18 @@ export const findings = Object.freeze({
       `Harness (${how}): ${reason}`,
       'use a supported version; whether the row allows this one can be told when the layers can be read',
     ),
+  /** @param {string} how @param {string} reason */
+  harnessByExpression: (how, reason) =>
+    warning(
+      `Harness (${how}): ${reason}`,
+      'use a supported version; whether the row allows this one, or is in force, an expression says, which only dsh evaluates',
+    ),
+  /** @param {string} how @param {string} version */
+  harnessUnasked: (how, version) =>
+    note(
+      `Harness (${how}): version ${version} is not checked in mode off, nor for a row that is disabled`,
+      'to gate there, use a supported version, or set allowUnverifiedHarness: true with the mode',
+    ),
 
   profilesUnread: () =>
     warning(
@@ -86,11 +98,29 @@ export const findings = Object.freeze({
       `profile ${p}: ${layer} changes the row ${row}, which no layer before it brings: dsh skips it`,
       'add the bundle, or correct the id: the row of the plugin is bmpp',
     ),
+  /** @param {string} p @param {string} layer */
+  changesBeforeRow: (p, layer) =>
+    warning(
+      `profile ${p}: ${layer} changes the row bmpp, which no layer before it brings: dsh skips it`,
+      'write the entry behind the one that brings the row',
+    ),
+  /** @param {string} p @param {string} layer */
+  leftOver: (p, layer) =>
+    warning(
+      `profile ${p}: ${layer} changes the row bmpp, and the plugin is not in this profile (any more): dsh skips it`,
+      `delete the entry, or add the plugin again: ${ADD.replace('NAME', p)}`,
+    ),
   /** @param {string} p @param {string} layer @param {string} row @param {string} name */
   changesOtherName: (p, layer, row, name) =>
     warning(
       `profile ${p}: ${layer} changes the row ${row} under another name (${name}): dsh skips it`,
       'leave the name out, or give the one that the row has',
+    ),
+  /** @param {string} p @param {string} layer @param {string} key @param {string} [near] what was meant; without it a key of the configuration */
+  strangeKey: (p, layer, key, near) =>
+    warning(
+      `profile ${p}: ${layer} has the key "${key}" in an entry for the row bmpp, and dsh does not know it there: it has no effect`,
+      near === undefined ? `write it below "config" of the row` : `did you mean "${near}"?`,
     ),
   /** @param {string} p @param {number} number always more than one */
   rowsTwice: (p, number) =>
@@ -147,6 +177,12 @@ export const findings = Object.freeze({
     warning(
       `profile ${p}: the memory server "${server}" is started with "${command}", which is not there, so that its tools will be missing`,
       'install it, or correct the command of its row',
+    ),
+  /** @param {string} p @param {string} server @param {string} command */
+  commandMissingAtBoot: (p, server, command) =>
+    error(
+      `profile ${p}: the MCP server "${server}" is started with "${command}", which is not there, and its row has failOnStartupError: true, so that dsh does not boot`,
+      'install it, correct the command of its row, or take failOnStartupError away',
     ),
   /** @param {string} p @param {string} row */
   filterHides: (p, row) =>

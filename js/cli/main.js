@@ -53,8 +53,10 @@ export async function run(argv, terminal = new Terminal()) {
   if (command === undefined) {
     if (name.startsWith('-')) {
       const told = rest.find(word => Object.hasOwn(commands, word))
+      // One of the two that may stand there comes to here only without a command behind it.
+      const others = WHERE.test(name) ? '' : ', before which only --home and --storages may stand'
       terminal.error(
-        `dsh-bmpp: ${shown(name)} stands where the command belongs: dsh-bmpp ${told ?? '<command>'} [options]\nSee dsh-bmpp --help\n`,
+        `dsh-bmpp: ${shown(name)} stands where the command belongs${others}: dsh-bmpp ${told ?? '<command>'} [options]\nSee dsh-bmpp --help\n`,
       )
       return EXIT.usage
     }
@@ -80,6 +82,9 @@ export async function run(argv, terminal = new Terminal()) {
   }
 }
 
+/** The options that may stand before the command. */
+const WHERE = /^--(?:home|storages)(?:=|$)/
+
 /**
  * Where the trail is may stand before the command too, as some write it; every command that has these options takes them.
  * @param {string[]} argv
@@ -87,7 +92,7 @@ export async function run(argv, terminal = new Terminal()) {
 function placed(argv) {
   const before = []
   let rest = argv
-  for (let [word = ''] = rest; /^--(?:home|storages)(?:=|$)/.test(word); [word = ''] = rest) {
+  for (let [word = ''] = rest; WHERE.test(word); [word = ''] = rest) {
     const length = word.includes('=') ? 1 : 2
     before.push(...rest.slice(0, length))
     rest = rest.slice(length)

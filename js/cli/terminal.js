@@ -16,8 +16,16 @@ const COLOURS = { red: 31, green: 32, yellow: 33, blue: 34, dim: 2, bold: 1 }
 /** What a text from outside may hold that would move the cursor, break the line or reorder what is read. */
 const UNSAFE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
+/** A terminal that is narrower folds nothing: each line would be one word. */
+const NARROWEST = 20
+
+/** Lines that are copied rather than read: JSON, and commands of a help. */
+const WHOLE = /^\s*[[\]{},]|^ +(?:"|(?:dsh-bmpp|echo) )/
+
 export class Terminal {
   #width
+  #errorWidth
+  #input
   #write
   #colour
   #bar
@@ -32,13 +40,21 @@ export class Terminal {
    * @param {boolean} [parts.colour]
    * @param {boolean} [parts.bar] whether standard error is looked at
    * @param {number} [parts.width] columns
+   * @param {NodeJS.ReadableStream & { isTTY?: boolean }} [parts.input] in place of standard input
    */
-  constructor({ write = writeAll, colour, bar = process.stderr.isTTY === true, width } = {}) {
+  constructor({ write = writeAll, colour, bar = process.stderr.isTTY === true, width, input } = {}) {
     this.#write = write
+    this.#input = input
     const wanted = process.env.NO_COLOR === undefined || process.env.NO_COLOR === ''
     this.#colour = colour ?? (process.stdout.isTTY === true && wanted)
     this.#bar = bar
     this.#width = width ?? (process.stdout.columns || 0)
+    this.#errorWidth = width ?? (process.stderr.columns || 0)
+  }
+
+  /** Standard input, which is opened only where it is asked for. */
+  get input() {
+    return this.#input ?? process.stdin
   }
 
   /** @param {string} text */
@@ -46,7 +62,7 @@ export class Terminal {
     if (this.closed) return false
     this.clear()
     try {
-      this.#write(1, text)
+      this.#write(1, folded(text, this.#width))
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPIPE') throw error
       this.closed = true
@@ -58,7 +74,7 @@ export class Terminal {
   error(text) {
     this.clear()
     try {
-      this.#write(2, text)
+      this.#write(2, folded(text, this.#errorWidth))
     } catch {
       // Nobody reads it.
     }
@@ -139,6 +155,40 @@ export class Terminal {
       })
       .join('')
   }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
+const COLOUR = /\u001b\[\d*m/g
+
+/** @param {string} text */
+const unpainted = text => text.replace(COLOUR, '')
+
+/**
+ * Lines of a terminal: what has no room goes on in the next one, below where the text of the line began.
+ * @param {string} text
+ * @param {number} width 0: it is no terminal
+ */
+function folded(text, width) {
+  if (width < NARROWEST) return text
+  return text
+    .split('\n')
+    .map(line => (unpainted(line).length <= width || WHOLE.test(line) ? line : foldedLine(line, width)))
+    .join('\n')
+}
+
+/** @param {string} line @param {number} width */
+function foldedLine(line, width) {
+  const [whole = '', lead = ''] = /^( *(?:→ )?)(?:\S+(?: \S+)*? {2,})?/.exec(unpainted(line)) ?? []
+  const indent = ' '.repeat(whole.length <= width / 2 ? whole.length : lead.length + 2)
+  const lines = ['']
+  for (const [at, word] of line.split(' ').entries()) {
+    const before = lines.at(-1) ?? ''
+    const longer = at === 0 ? word : `${before} ${word}`
+    const isEmpty = unpainted(before).trim().replace('→', '') === ''
+    if (isEmpty || unpainted(longer).trimEnd().length <= width) lines[lines.length - 1] = longer
+    else lines.push(`${indent}${word}`)
+  }
+  return lines.map(one => one.trimEnd()).join('\n')
 }
 
 /** A text from outside on one line that shows what is there. @param {string} text */
