@@ -42,7 +42,10 @@ export declare function argumentNames(policy: number, tool: number, names: Array
  */
 export declare function auditPrune(storages: string, request: string, onProgress: OnProgress): string
 
-/** Adds the trail up, as JSON. `limits` says how much of a timeline is wanted: `{sessions, calls}`. */
+/**
+ * Adds the trail up, as JSON. `limits` says how much is wanted: `{sessions, calls}` of a timeline, and with `replay` what
+ * does not follow in the whole trail.
+ */
 export declare function auditReport(storages: string, filter: string, limits: string, onProgress: OnProgress): string
 
 /**

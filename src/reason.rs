@@ -59,7 +59,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Not a call that the policy decides: outside the namespace, or made by no agent.
+    /// Not a call that the policy decides: a governed write that no agent made, or a call outside the namespace.
     AllowOutOfScope = 0, "ALLOW_OUT_OF_SCOPE", Allow, ask: false;
     /// A tool of the read list.
     AllowReadOnly = 1, "ALLOW_READ_ONLY", Allow, ask: false;

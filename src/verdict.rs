@@ -112,7 +112,7 @@ pub enum Enforcement {
     Denied = 1,
     /// A human is asked.
     Asked = 2,
-    /// It goes on although the verdict denies: the mode is audit.
+    /// It goes on although the verdict denies: the mode is audit, or it ran otherwise than judged.
     Overridden = 3,
 }
 

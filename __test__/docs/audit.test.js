@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../js/cli/command.js'
+import { FIELDS } from '../../js/cli/explain.js'
 import { inRoot } from '../../scripts/lib/project.mjs'
 import { bootGate, call } from '../support/gate.js'
 import { calls, say } from '../support/inprocess.js'
@@ -62,6 +63,10 @@ describe('fields', () => {
     )
     const known = name => new RegExp(`\\b${name}\\b`).test(written.join('\n'))
     expect(rows.flatMap(({ names }) => names).filter(name => !known(name))).toEqual([])
+  })
+
+  test('are those of which the command says that they are fields', () => {
+    expect(rows.flatMap(({ names }) => names).toSorted()).toEqual([...FIELDS].toSorted())
   })
 
   test('the kinds are those that a reader knows', () => {

@@ -38,6 +38,18 @@ describe('the words of verdicts and records', () => {
     expect(rows.toSorted()).toEqual(vocabulary.enforcements.toSorted())
   })
 
+  test.each([
+    ['Code', 'Kind'],
+    ['Enforcement', 'Meaning'],
+  ])('what a row on a word of the column %s names, the command names too', (...columns) => {
+    for (const row of readme.table(...columns)) {
+      const word = only(row[columns[0]])
+      const { meaning = '', advice = '' } = addon.explainCode(word) ?? {}
+      const named = spans(row.Meaning).flatMap(text => text.split(/:? /))
+      expect([word, named.filter(name => !`${meaning} ${advice}`.includes(name))]).toEqual([word, []])
+    }
+  })
+
   test('guards, with their codes and levels', () => {
     const rows = readme.table('Guard', 'Code')
     const keys = readme.table('Key', 'Type', 'Default')

@@ -82,7 +82,7 @@ test('from the tarball to a clean removal, with nothing but the docs', { timeout
     expect(audit.notices).toEqual(said)
     const report = bmpp('report')
     expect(report.code).toBe(0)
-    expect(report.stdout).toMatch(/^Only 2 writes so far: keep collecting before you decide\.\n/)
+    expect(report.stdout).toMatch(/^Only 2 writes so far: keep collecting before you decide; 20 are enough\.\n/)
     expect(report.stdout).toContain('CLASSIFICATION_REQUIRED')
     expect(JSON.parse(bmpp('report', '--json').stdout).blocked).toMatchObject({ overridden: 2, denied: 0 })
 

@@ -125,6 +125,19 @@ describe.each([...judging, ...denying, ...asking, ...around])('%s answers nonsen
   )
 })
 
+test.each([
+  ['audit', ['POLICY_INTERNAL_ERROR failed overridden']],
+  ['enforce', ['POLICY_INTERNAL_ERROR failed overridden', 'POLICY_INTERNAL_ERROR failed denied']],
+])('in %s a call that a fault kept from being judged is recorded all the same', async (mode, expected) => {
+  const { state, parts } = breaking('judgeFlat', boom)
+  const gate = await bootGate({ parts, mode })
+  state.broken = true
+  await gate.turn([[call.search], [call.write]])
+  const recorded = gate.decisions().map(({ code, by, enforcement }) => `${code} ${by} ${enforcement}`)
+  expect([...new Set(recorded)]).toEqual(expected)
+  state.broken = false
+})
+
 describe('what is told of it', () => {
   test('one line for each stage, with the code and no text of another', async () => {
     const { state, parts } = breaking('judgeFlat', () => {

@@ -44,6 +44,7 @@ describe('help and usage', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatch(new RegExp(`^dsh-bmpp ${name}: `))
     for (const part of ['\nUsage: ', '\nExamples:\n', '\nExit codes: 0']) expect(out).toContain(part)
+    expect(await said(['help', name])).toEqual({ code, out, err })
     // Every example is a call that at least parses.
     for (const example of out.split('Examples:\n')[1].split('\n\n')[0].split('\n'))
       expect(example).toContain('dsh-bmpp ')
@@ -56,6 +57,20 @@ describe('help and usage', () => {
     [['audit', '--turn', 'x'], 'takes a whole number'],
     [['audit', '--since', 'yesterdayish'], 'takes a date'],
     [['report', '--decision', 'maybe'], 'is one of allow, deny'],
+    [
+      ['audit', '--since', '1h', '--until', '2h'],
+      '--since 1h is not before --until 2h: nothing lies between them; an age',
+    ],
+    [
+      ['report', '--since', '2026-03-02', '--until', '2026-03-02'],
+      '--since 2026-03-02 is not before --until 2026-03-02',
+    ],
+    ...['audit --limit', 'audit --turn', 'report --turn', 'prune --keep'].map(call => [
+      [...call.split(' '), '-1'],
+      `${call.split(' ')[1]} takes a whole number of 0 or more, not "-1"`,
+    ]),
+    [['audit', '--since', '-1h'], '--since takes a date such as 2026-02-28 or an age such as 12h, not "-1h"'],
+    [['help', 'nonsense'], 'there is no command "nonsense"'],
     [['prune'], 'say what to keep'],
     [['explain'], 'name a code or another word'],
   ])('%j is wrong usage', async (args, sentence) => {
@@ -120,6 +135,7 @@ describe('a word that no record can have', () => {
     // Words of a configuration and of other fields are no codes of a record.
     ['--code', 'INVALID_NUMBER', 'no record has the code "INVALID_NUMBER"'],
     ['--code', 'overridden', 'no record has the code "overridden"'],
+    ['--code', 'UNKNOWN_KEY', 'is the code of a problem of the configuration; dsh-bmpp explain UNKNOWN_KEY says'],
     ['--code', '', 'no record has the code ""'],
     ['--decision', 'denied', 'is one of allow, deny; not "denied"'],
     ['--enforcement', 'overriden', 'did you mean overridden?'],
@@ -222,6 +238,26 @@ describe('started in the wrong way', () => {
     ],
     ['events that are not there', ['check', '--events', nowhere], 3, /there is no such file or folder/],
     ['a word that is none', ['explain', 'CREATE_REQUIRES_SERCH'], 1, /did you mean CREATE_REQUIRES_SEARCH\?/],
+    ['a word of four letters', ['explain', 'NOPE'], 1, /^NOPE: no word of this version; dsh-bmpp explain --list/],
+    [
+      'a tool',
+      ['explain', 'mcp__basic-memory__write_note'],
+      1,
+      /a tool of .* class write; dsh-bmpp explain write says/,
+    ],
+    [
+      'the control tool',
+      ['explain', 'bmpp__classify'],
+      1,
+      /with which a model declares its turn; dsh-bmpp explain control/,
+    ],
+    ['a key', ['explain', 'pathGuard'], 1, /^pathGuard: a key of the configuration: the README/],
+    [
+      'a key and field',
+      ['explain', 'mode'],
+      1,
+      /^mode: a key of the configuration.*; a field of records: docs\/AUDIT\.md/,
+    ],
     ['a word like no other', ['explain', 'FOO'], 1, /^FOO: no word of this version; dsh-bmpp explain --list/],
   ])('%s', (_, args, expected, sentence) => {
     const { code, stdout, stderr } = started(args)
@@ -380,9 +416,9 @@ describe('report', () => {
     [['enforce'], 'Blocked: 1 of 1 write (100 %)', '1 was blocked', 'blocked'],
     [
       ['audit', 'enforce', 'enforce'],
-      'Blocked: 2 of 3 writes (67 %) · Would be blocked in enforce: 1 of 3 writes (33 %)',
+      'Blocked: 2 of 2 writes in enforce (100 %) · Would be blocked in enforce: 1 of 1 write in audit (100 %)',
       '1 would be blocked  2 were blocked',
-      'blocked, or would be in enforce',
+      'would be blocked',
     ],
   ])('what went on in audit is told apart from what was denied: %j', async (modes, heading, cells, verb) => {
     await withTempDir(async dir => {
@@ -406,6 +442,85 @@ describe('report', () => {
       await said(['report', '--html', file, '--storages', dir])
       expect(readFileSync(file, 'utf8')).toContain(`<span>${verb}</span>`)
     })
+  })
+
+  /** A report and its page on writes of these modes; one that is blocked has a code of a denial. */
+  async function reported(writes, more = []) {
+    return await withTempDir(async dir => {
+      const records = writes.map(({ mode, code, enforcement }, index) => ({
+        ...{ bmpp: 1, kind: 'decision', load: 'l', seq: index + 1, order: index + 1, time: 1, number: index + 1 },
+        ...{ session: 's', turn: index, step: 1, tool: 'mcp__basic-memory__write_note', class: 'write', mode, code },
+        ...{ decision: code.startsWith('ALLOW') ? 'allow' : 'deny', by: 'judged', enforcement },
+      }))
+      const events = { k: { bmpp: 1, records: [...records, ...more].map(record => JSON.stringify(record)) } }
+      writeFileSync(join(dir, 'bmpp_audit.json'), JSON.stringify({ unit: {}, tables: { events } }))
+      const file = join(dir, 'page.html')
+      const html = await said(['report', '--html', file, '--storages', dir])
+      return { ...(await said(['report', '--storages', dir])), html, page: readFileSync(file, 'utf8') }
+    })
+  }
+  const audited = { mode: 'audit', code: 'CREATE_REQUIRES_SEARCH', enforcement: 'overridden' }
+  const denied = { mode: 'enforce', code: 'CREATE_REQUIRES_SEARCH', enforcement: 'denied' }
+  const allowed = { mode: 'enforce', code: 'ALLOW_SIMPLE', enforcement: 'allowed' }
+  const otherwise = { mode: 'enforce', code: 'CALL_NOT_JUDGED', enforcement: 'overridden' }
+
+  test('a share is one of the writes of its own mode, in the text and on the page', async () => {
+    const { out, page } = await reported([...Array(3).fill(audited), ...Array(5).fill(denied), allowed])
+    expect(lines(out)).toContain(
+      'Blocked: 5 of 6 writes in enforce (83 %) · Would be blocked in enforce: 3 of 3 writes in audit (100 %)',
+    )
+    expect(page).toContain('<b>5</b><span>blocked</span><small>83 % of 6 writes in enforce</small>')
+    expect(page).toContain('<b>3</b><span>would be blocked</span><small>100 % of 3 writes in audit</small>')
+    expect(page).toContain(
+      '<title>Memory policy: 5 of 6 writes in enforce blocked, 3 of 3 writes in audit would be blocked</title>',
+    )
+    // Nowhere are the two one number.
+    expect(page).not.toMatch(/>8 |\b8 blocked|<b>8<|<td>8<|89 %/)
+    expect(page.match(/5 blocked, 3 would be blocked/g)?.length).toBeGreaterThanOrEqual(4)
+  })
+
+  test('a mode in which nothing was blocked has its share too', async () => {
+    const { out } = await reported([audited, allowed, allowed])
+    expect(lines(out)).toContain(
+      'Blocked: 0 of 2 writes in enforce (0 %) · Would be blocked in enforce: 1 of 1 write in audit (100 %)',
+    )
+  })
+
+  test('what ran in enforce all the same is no guess at what enforce would block', async () => {
+    const { out, page } = await reported([allowed, denied, otherwise])
+    expect(lines(out)).toContain('Blocked: 1 of 3 writes (33 %)')
+    expect(out).toMatch(/ {2}CALL_NOT_JUDGED +1 ran all the same/)
+    expect(out).not.toContain('would be blocked')
+    expect(page).toContain('1 blocked, 1 ran all the same')
+    expect(page).not.toContain('would be blocked')
+  })
+
+  test('beside the figure of audit stands what it counts too much, and nowhere else', async () => {
+    const sentence = 'In audit every write runs, so this also counts calls that enforce would not have come to'
+    const both = await reported([audited, denied])
+    expect(both.out.replace(/\s+/g, ' ')).toContain(sentence)
+    expect(both.page).toContain(sentence)
+    const enforced = await reported([denied])
+    expect(`${enforced.out}${enforced.page}`).not.toContain('In audit every write runs')
+  })
+
+  test('a trail that contradicts itself or is damaged is said so in the head, whatever part is asked for', async () => {
+    const text = readFileSync(join(storages, 'bmpp_audit.json'), 'utf8')
+    const code = '\\"code\\":\\"ALLOW_RECALL_OK\\"'
+    for (const [to, sentence] of [
+      ['\\"code\\":\\"ALLOW_SIMPLE\\"', 'The trail contradicts itself: 1 record of it does not follow'],
+      ['\\"code\\":\\"ALLOW_RECAL_OK\\"', '1 record of the trail is damaged. dsh-bmpp verify says which'],
+    ]) {
+      await withTempDir(async dir => {
+        writeFileSync(join(dir, 'bmpp_audit.json'), text.replace(code, to))
+        const file = join(dir, 'page.html')
+        const { out } = await said(['report', '--storages', dir, '--since', '2030-01-01'])
+        expect(lines(out)[1]).toContain(sentence)
+        expect((await said(['report', '--html', file, '--storages', dir])).out).toContain(sentence)
+        expect(readFileSync(file, 'utf8')).toContain(`<strong>${sentence}`)
+      })
+    }
+    expect((await on('report')).out).not.toMatch(/contradicts|damaged/)
   })
 
   test('the totals of a time are those of its days', async () => {
@@ -476,6 +591,47 @@ describe('verify', () => {
       expect(code).toBe(1)
       expect(out).toContain('1 contradiction. The first:')
       expect(out).toMatch(/code in the record: ALLOW_SIMPLE\n {2}code by the rules: {2}ALLOW_RECALL_OK/)
+      const [, advice = ''] = out.split('What to do:\n')
+      for (const part of [`bmpp_audit in ${dir}`, ' --turn ', 'report it with these lines', 'prune --since'])
+        expect(advice.replace(/\s+/g, ' ')).toContain(part)
+      // The command that it names shows the call.
+      const [, args = ''] =
+        /dsh-bmpp (audit --session \S+ --turn \d+ --limit 0)/.exec(advice.replace(/\s+/g, ' ')) ?? []
+      expect((await said([...args.split(' '), '--storages', dir])).out).toContain('ALLOW_SIMPLE')
+    })
+  })
+
+  test('a word that this version does not have is damage in a record of this version', async () => {
+    const text = readFileSync(join(storages, 'bmpp_audit.json'), 'utf8')
+    const record = text.split('\n').find(line => line.includes('\\"code\\":\\"CREATE_REQUIRES_SEARCH\\"'))
+    const damaged = record.replace('CREATE_REQUIRES_SEARCH', 'CREATE_REQUIRES_SERCH')
+    expect(record).toContain('\\"policy\\":\\"0.1.0\\"')
+    await withTempDir(async dir => {
+      writeFileSync(join(dir, 'bmpp_audit.json'), text.replace(record, damaged))
+      const { code, out } = await said(['verify', '--storages', dir])
+      expect(code).toBe(3)
+      expect(out).toContain('code is "CREATE_REQUIRES_SERCH", a word that its version does not have')
+      expect(out).toContain('Not verified: 1 record of it is damaged. What can be read does not contradict itself.')
+      expect(out).not.toMatch(/another version|No contradiction/)
+      expect(out.split('What to do:\n')[1]).toContain('Keep a copy first')
+      const json = await said(['verify', '--json', '--storages', dir])
+      expect([json.code, JSON.parse(json.out).damaged]).toEqual([3, 1])
+      // What is listed can be asked for; what is not, cannot.
+      for (const name of ['audit', 'report']) {
+        const found = await said([name, '--code', 'create-requires-serch', '--storages', dir])
+        expect([found.code, found.out]).toEqual([0, expect.stringContaining('CREATE_REQUIRES_SERCH')])
+        expect((await said([name, '--code', 'CREATE_REQUIRES_SRCH', '--storages', dir])).code).toBe(2)
+      }
+      // Of a version that is another one, it is a word of that.
+      writeFileSync(
+        join(dir, 'bmpp_audit.json'),
+        text.replace(record, damaged.replace('\\"policy\\":\\"0.1.0\\"', '\\"policy\\":\\"0.9.0\\"')),
+      )
+      const other = await said(['verify', '--storages', dir])
+      expect([other.code, other.out]).toEqual([
+        0,
+        expect.stringContaining('1 not replayed: in words of another version'),
+      ])
     })
   })
 
@@ -490,7 +646,8 @@ describe('verify', () => {
       expect(code).toBe(3)
       expect(out).toContain('2 gaps, 6 records missing')
       expect(out).toContain('101 to 105 (nothing says why)')
-      expect(lines(out).at(-1)).toMatch(/^Not verified: 1 record of it cannot be read\./)
+      expect(lines(out)).toContainEqual(expect.stringMatching(/^Not verified: 1 record of it cannot be read\./))
+      expect(out.split('What to do:\n')[1]).toContain('a full or failing disk')
       expect(out).not.toContain('No contradiction')
       expect(err).toMatch(/1 record could not be read and was skipped:\n {2}\w+_generated0, record \d+: /)
     })
@@ -514,10 +671,9 @@ describe('verify', () => {
         mkdirSync(join(dir, 'bmpp_audit', 'events'), { recursive: true })
         writeFileSync(join(dir, name), text)
         const { code, out } = await said(['verify', '--storages', dir])
-        expect([code, lines(out).at(-1)]).toEqual([
-          3,
-          `Not verified: the trail has no record that can be read; ${why}.`,
-        ])
+        const verdict = lines(out).find(line => line.startsWith('Not verified'))
+        expect([code, verdict]).toEqual([3, `Not verified: the trail has no record that can be read; ${why}.`])
+        expect(out.includes('What to do:')).toBe(why.includes('cannot be read'))
         expect(out).not.toContain('No contradiction')
         expect((await said(['verify', '--json', '--storages', dir])).code).toBe(3)
         const { out: report } = await said(['report', '--storages', dir])
@@ -568,7 +724,7 @@ describe('explain', () => {
   test.each([
     ['INVALID_NUMBER', 'dsh does not boot with this configuration', 'What to do: Take a number'],
     ['unknown-key', 'UNKNOWN_KEY', 'The README has every key'],
-    ['overridden', 'a word of records', 'the mode is audit'],
+    ['overridden', 'a word of records', 'In audit'],
     ['Not-Known', 'not-known', 'may or may not have been done'],
     ['overriden', undefined, 'did you mean overridden?'],
     ['invalid-numbr', undefined, 'did you mean INVALID_NUMBER?'],

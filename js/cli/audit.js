@@ -55,7 +55,7 @@ Exit codes: 0 · 2 wrong usage · 3 the trail cannot be read
     })
     if (values.json && values.ndjson) throw new Failure('--json and --ndjson exclude each other')
     const storages = storagesFrom(values)
-    const filter = filterFrom(values)
+    const filter = filterFrom(values, { storages })
     const raw = values.json === true || values.ndjson === true
     const limit = values.limit === undefined ? (raw ? 0 : LIMIT) : wholeNumber('limit', values.limit)
     /** @param {(lines: string) => boolean} take */

@@ -73,7 +73,7 @@ export const filterHelp = `  --session ID        a session, or how its id begins
  */
 export function parse(argv, options, positionals = false) {
   try {
-    return parseArgs({ args: argv, options, allowPositionals: positionals, strict: true })
+    return parseArgs({ args: withNumbers(argv, options), options, allowPositionals: positionals, strict: true })
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     const [, given = ''] = /'(-[^']*)'/.exec(message) ?? []
@@ -83,6 +83,23 @@ export function parse(argv, options, positionals = false) {
     }
     throw new Failure(error instanceof Error ? error.message : String(error))
   }
+}
+
+/**
+ * A value below zero belongs to the option before it, whose own check says what it takes; Node would take it for an option.
+ * @param {string[]} argv
+ * @param {import('node:util').ParseArgsConfig['options']} options
+ */
+function withNumbers(argv, options) {
+  /** @type {string[]} */
+  const joined = []
+  for (const [index, word] of argv.entries()) {
+    const before = argv[index - 1] ?? ''
+    const takes = before.startsWith('--') && options?.[before.slice(2)]?.type === 'string'
+    if (takes && /^-\d/.test(word)) joined[joined.length - 1] = `${before}=${word}`
+    else joined.push(word)
+  }
+  return joined
 }
 
 /**
@@ -162,24 +179,43 @@ function codesOfRecords() {
 const NEAR = 3
 
 /**
- * Codes that were asked for. One that no record can have is an error: an empty answer would look like a true one.
+ * Codes that were asked for. One that no record can have is an error: an empty answer would look like a true one. But a
+ * damaged record, or one of another version, may have any, and what a list of records shows can be asked for.
  * @param {string[]} [given]
+ * @param {string} [storages]
  */
-function codesFrom(given = []) {
+function codesFrom(given = [], storages) {
   if (given.length === 0) return []
   const known = codesOfRecords()
-  return given.map(text => {
+  return given.flatMap(text => {
     const code = asCode(text)
-    if (known.includes(code)) return code
+    if (known.includes(code)) return [code]
+    const written = [...new Set([code, text.trim()])].filter(word => word !== '')
+    if (storages !== undefined && written.length > 0 && occurs(written, storages)) return written
     // A word that is left out, or one too many, is no typo; what holds it may be meant all the same.
     const near = [
       ...new Set([...allNear(code, known), ...known.filter(name => code !== '' && name.includes(code))]),
     ].slice(0, NEAR)
+    const none = `--code: no record has the code "${shown(text)}"`
+    const other = addon().explainCode(text)
+    if (other !== null) {
+      const what = other.kind === 'problem' ? 'the code of a problem of the configuration' : 'a word of other fields'
+      throw new Failure(`${none}: it is ${what}; dsh-bmpp explain ${other.name} says what it means`)
+    }
     const hint = near.length === 0 ? '' : `; did you mean ${either(near)}?`
-    throw new Failure(
-      `--code: no record has the code "${shown(text)}"${hint}${hint === '' ? ';' : ''} dsh-bmpp explain --list names them all`,
-    )
+    throw new Failure(`${none}${hint}${hint === '' ? ';' : ''} dsh-bmpp explain --list names them all`)
   })
+}
+
+/** Whether a record has one of these codes. @param {string[]} codes @param {string} storages */
+function occurs(codes, storages) {
+  let found = false
+  const take = () => {
+    found = true
+    return false
+  }
+  addon().auditSelect(storages, JSON.stringify({ codes }), take, () => {})
+  return found
 }
 
 /** @param {readonly string[]} words */
@@ -201,18 +237,27 @@ function distance(a, b) {
 /**
  * The filter that the options ask for.
  * @param {Record<string, any>} values
- * @param {number} [now] milliseconds since 1970
+ * @param {object} [on]
+ * @param {number} [on.now] milliseconds since 1970
+ * @param {string} [on.storages] where the trail is: a code that occurs there may be asked for
  * @returns {string} as the addon takes it
  */
-export function filterFrom(values, now = Date.now()) {
+export function filterFrom(values, { now = Date.now(), storages } = {}) {
   const turns = (values.turn ?? []).map((/** @type {string} */ text) => wholeNumber('turn', text))
+  const since = values.since === undefined ? undefined : timeFrom('since', values.since, now)
+  const until = values.until === undefined ? undefined : timeFrom('until', values.until, now)
+  if (since !== undefined && until !== undefined && since >= until) {
+    const ages = AGE.test(values.since) && AGE.test(values.until)
+    const hint = ages ? '; an age counts back from now, so the greater one is the earlier' : ''
+    throw new Failure(`--since ${values.since} is not before --until ${values.until}: nothing lies between them${hint}`)
+  }
   return JSON.stringify({
     sessions: values.session ?? [],
     turns,
-    ...(values.since === undefined ? {} : { since: timeFrom('since', values.since, now) }),
-    ...(values.until === undefined ? {} : { until: timeFrom('until', values.until, now) }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
     tools: values.tool ?? [],
-    codes: codesFrom(values.code),
+    codes: codesFrom(values.code, storages),
     decisions: oneOf('decision', values.decision, ['allow', 'deny']),
     enforcements: oneOf('enforcement', values.enforcement, ['allowed', 'denied', 'asked', 'overridden']),
   })
@@ -231,10 +276,11 @@ function oneOf(option, given = [], allowed) {
 
 /** @param {string} option @param {string} text */
 export function wholeNumber(option, text) {
-  if (!/^\d{1,9}$/.test(text)) throw new Failure(`--${option} takes a whole number, not "${text}"`)
+  if (!/^\d{1,9}$/.test(text)) throw new Failure(`--${option} takes a whole number of 0 or more, not "${shown(text)}"`)
   return Number(text)
 }
 
+const AGE = /^(\d{1,6})([mhdw])$/
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /**
@@ -244,11 +290,11 @@ const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
  * @returns {number} milliseconds since 1970
  */
 export function timeFrom(option, text, now) {
-  const age = /^(\d{1,6})([mhdw])$/.exec(text)
+  const age = AGE.exec(text)
   if (age !== null) return now - Number(age[1]) * UNITS[/** @type {keyof typeof UNITS} */ (age[2])]
   const time = Date.parse(text)
   if (Number.isNaN(time) || time < 0) {
-    throw new Failure(`--${option} takes a date such as 2026-02-28 or an age such as 12h, not "${text}"`)
+    throw new Failure(`--${option} takes a date such as 2026-02-28 or an age such as 12h, not "${shown(text)}"`)
   }
   return time
 }

@@ -36,10 +36,7 @@ Exit codes: 0 · 1 an unknown word · 2 wrong usage
       const found = native.explainCode(name)
       if (found === null) {
         unknown = true
-        const words = new Map(native.explainedCodes().map(word => [asCode(word), word]))
-        const meant = words.get(nearest(asCode(name), [...words.keys()]) ?? '')
-        const hint = meant === undefined ? ';' : `; did you mean ${meant}?`
-        terminal.error(`${shown(name)}: no word of this version${hint} dsh-bmpp explain --list names them all\n`)
+        terminal.error(`${shown(name)}: ${notExplained(name, native)}\n`)
       } else explained.push(found)
     }
     if (values.json) terminal.out(`${JSON.stringify(explained, null, 2)}\n`)
@@ -49,6 +46,46 @@ Exit codes: 0 · 1 an unknown word · 2 wrong usage
     return unknown ? EXIT.found : EXIT.well
   },
 }
+
+/** Of fewer letters, one that is wrong makes another word. */
+const NEAR_FROM = 5
+
+/** Fields of records; docs/AUDIT.md has a line on each. */
+export const FIELDS = Object.freeze(
+  `bmpp kind load seq order time host plugin policy mode profile config standing pid node platform reloadGapMs session life turn
+  countedTurn event place step number call tool class target facts controlHidden canAsk findings argument secretClass decision
+  code observations classification lookup enforcement at by reached isError declared arrived outcome happened approved from
+  why`.split(/\s+/),
+)
+
+/**
+ * Why a word is not explained, and where what it means is told.
+ * @param {string} name
+ * @param {import('../native.js').Addon} native
+ */
+function notExplained(name, native) {
+  const raw = name.trim().replace(/^mcp__.+?__/, '')
+  const tool = native.vocabulary().tools.find(({ name: of }) => of === raw)
+  if (raw === 'bmpp__classify') return 'the tool with which a model declares its turn; dsh-bmpp explain control'
+  if (tool !== undefined)
+    return `a tool of the memory server, by default of the class ${tool.class}; dsh-bmpp explain ${tool.class} says what that is, and the README has every class with its tools`
+  const what = [
+    ...(isKey(raw, native) ? ['a key of the configuration: the README has every key'] : []),
+    ...(FIELDS.includes(raw) ? ['a field of records: docs/AUDIT.md has every field'] : []),
+  ]
+  if (what.length > 0) return `${what.join('; ')}; dsh-bmpp explain takes the words that can stand in it`
+  const words = new Map(
+    native.explainedCodes().flatMap(word => (word.length < NEAR_FROM ? [] : [[asCode(word), word]])),
+  )
+  const meant = words.get(nearest(asCode(name), [...words.keys()]) ?? '')
+  const hint = meant === undefined ? ';' : `; did you mean ${meant}?`
+  return `no word of this version${hint} dsh-bmpp explain --list names them all`
+}
+
+/** Whether a configuration may have the key. @param {string} name @param {import('../native.js').Addon} native */
+const isKey = (name, native) =>
+  name !== '' &&
+  native.readConfig({ [name]: null }).problems.every(({ code }) => !['UNKNOWN_KEY', 'AMBIGUOUS_MODE'].includes(code))
 
 /** @type {Record<string, string>} */
 const KINDS = {

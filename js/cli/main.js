@@ -40,7 +40,7 @@ Colour is left out where the output is no terminal, or NO_COLOR is set.
  * @returns {Promise<number>} the exit code
  */
 export async function run(argv, terminal = new Terminal()) {
-  const [name = '--help', ...rest] = placed(argv)
+  const [name = '--help', ...rest] = helped(placed(argv))
   if (name === '--help' || name === '-h' || name === 'help') {
     terminal.out(overview())
     return EXIT.well
@@ -84,6 +84,9 @@ export async function run(argv, terminal = new Terminal()) {
 
 /** The options that may stand before the command. */
 const WHERE = /^--(?:home|storages)(?:=|$)/
+
+/** `help audit` asks for what `audit --help` does. @param {string[]} argv */
+const helped = argv => (argv[0] === 'help' && argv[1] !== undefined ? [argv[1], '--help'] : argv)
 
 /**
  * Where the trail is may stand before the command too, as some write it; every command that has these options takes them.

@@ -3,6 +3,7 @@
  * Everything that comes from a trail is escaped, and the page forbids itself to load or run anything.
  */
 import { style } from './page-style.js'
+import { AUDIT_NOTE, all, fates, ofDay, shares, troubles } from './shares.js'
 import { count, dayOf, percent, when } from './terminal.js'
 
 /** @param {unknown} text */
@@ -20,13 +21,23 @@ const safe = text =>
  * @param {(code: string) => string} about.explain
  */
 export function page(sum, { version, made, explain }) {
-  const blocked = sum.blocked.overridden + sum.blocked.denied
   const verb = verbOf(sum.blocked)
+  const parts = shares(sum)
+  const title = parts.map(
+    ({ what, part, writes, where }) =>
+      `${part} of ${count(writes, 'write')}${where} ${what === 'Blocked' ? 'blocked' : 'would be blocked'}`,
+  )
   const range = sum.first === null ? 'no record yet' : `${when(sum.first)} to ${when(sum.last)}`
   const tiles = [
     tile(sum.calls, 'governed calls'),
     tile(sum.writes, 'writes', `${sum.destructive} destructive`),
-    tile(blocked, verb, `${percent(blocked, sum.writes)} of the writes`),
+    ...parts.map(({ what, part, writes, where }) =>
+      tile(
+        part,
+        what === 'Blocked' ? 'blocked' : 'would be blocked',
+        `${percent(part, writes)} of ${where === '' ? 'the writes' : `${count(writes, 'write')}${where}`}`,
+      ),
+    ),
     tile(sum.turns, 'turns', `${sum.turnsWithWrites} with a write`),
     tile(sum.sessions, 'sessions', `${sum.days} ${sum.days === 1 ? 'day' : 'days'}`),
   ]
@@ -37,7 +48,7 @@ export function page(sum, { version, made, explain }) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Memory policy: ${safe(blocked)} of ${safe(count(sum.writes, 'write'))} ${verb}</title>
+<title>Memory policy: ${safe(title.join(', '))}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -46,19 +57,21 @@ export function page(sum, { version, made, explain }) {
 <p class="range">${safe(range)}</p>
 </header>
 <main>
-<section class="answer ${safe(sum.readiness.step)}"><h2>${HEADINGS[sum.readiness.step] ?? 'Next step'}</h2><p>${safe(sum.readiness.sentence)}</p></section>
+<section class="answer ${safe(sum.readiness.step)}"><h2>${HEADINGS[sum.readiness.step] ?? 'Next step'}</h2><p>${safe(sum.readiness.sentence)}</p>${troubles(
+    sum,
+  )
+    .map(trouble => `<p><strong>${safe(trouble)}</strong></p>`)
+    .join('')}</section>
 <section class="tiles" aria-label="Totals">${tiles.join('')}</section>
 ${days(sum.byDay, verb)}
-${bars(sum.blocked.denied === 0 ? 'What enforce would block' : `What ${verb === 'blocked' ? 'was' : 'is'} ${verb}`, sum.byCode, explain)}
+${bars(sum.blocked.denied + sum.blocked.ran === 0 ? 'What enforce would block' : `What ${verb === 'blocked' ? 'was' : 'is'} ${verb}`, sum.byCode, explain, sum.blocked.overridden > 0 ? AUDIT_NOTE : '')}
 ${bars('By tool', sum.byTool)}
 ${followed(sum.followed)}
 ${turns(sum)}
 ${plainTable(
   'Sessions with the most',
   ['Session', verb.replace(/^./, first => first.toUpperCase())],
-  sum.bySession
-    .slice(0, SESSIONS_LISTED)
-    .map((/** @type {any} */ [id, b]) => [`<code>${safe(id)}</code>`, b.overridden + b.denied]),
+  sum.bySession.slice(0, SESSIONS_LISTED).map((/** @type {any} */ [id, b]) => [`<code>${safe(id)}</code>`, numbers(b)]),
 )}
 ${plainTable(
   'Warned of and observed',
@@ -80,11 +93,18 @@ ${timeline(sum)}
 
 /**
  * What became of the calls that the policy denied: in audit they went on, and a trail may hold both.
- * @param {{ overridden: number, denied: number }} blocked
+ * @param {import('./shares.js').Blocked} of
  */
-function verbOf({ overridden, denied }) {
+function verbOf({ overridden, denied, ran }) {
+  if (ran > 0) return overridden > 0 ? 'blocked, would be, or ran all the same' : 'blocked, or ran all the same'
   if (denied === 0) return 'would be blocked'
   return overridden === 0 ? 'blocked' : 'blocked, or would be in enforce'
+}
+
+/** Of one kind the number alone, of more each with what it is. @param {import('./shares.js').Blocked} of */
+function numbers(of) {
+  const told = fates(of)
+  return told.length > 1 || of.ran > 0 ? told.join(', ') : all(of).toLocaleString('en')
 }
 
 /** Sessions in the table; the timeline below has more. */
@@ -115,20 +135,22 @@ function health({ lost, tally }) {
 
 /**
  * @param {string} title
- * @param {Record<string, { overridden: number, denied: number }>} of
+ * @param {Record<string, import('./shares.js').Blocked>} of
  * @param {(code: string) => string} [explain]
+ * @param {string} [note]
  */
-function bars(title, of, explain) {
+function bars(title, of, explain, note = '') {
   const rows = Object.entries(of)
-    .map(([name, b]) => ({ name, total: b.overridden + b.denied }))
+    .map(([name, b]) => ({ name, total: all(b), told: numbers(b) }))
     .sort((a, b) => b.total - a.total)
   const most = rows[0]?.total ?? 0
   if (most === 0) return ''
-  const items = rows.map(({ name, total }) => {
+  const items = rows.map(({ name, total, told }) => {
     const meaning = explain === undefined ? '' : `<small>${safe(explain(name))}</small>`
-    return `<li><div class="label"><code>${safe(name)}</code><b>${safe(total.toLocaleString('en'))}</b></div><div class="bar" aria-hidden="true"><i style="width:${width(total, most)}%"></i></div>${meaning}</li>`
+    return `<li><div class="label"><code>${safe(name)}</code><b>${safe(told)}</b></div><div class="bar" aria-hidden="true"><i style="width:${width(total, most)}%"></i></div>${meaning}</li>`
   })
-  return `<section><h2>${safe(title)}</h2><ul class="bars">${items.join('')}</ul></section>`
+  const remark = note === '' ? '' : `<p>${safe(note)}</p>`
+  return `<section><h2>${safe(title)}</h2>${remark}<ul class="bars">${items.join('')}</ul></section>`
 }
 
 /** @param {number} part @param {number} whole */
@@ -137,7 +159,7 @@ const width = (part, whole) => Math.max(1, Math.round((part / whole) * 1000) / 1
 /** The days that the chart has at most. */
 const DAYS = 31
 
-/** @param {Record<string, { writes: number, blocked: number }>} byDay @param {string} verb */
+/** @param {Record<string, { writes: number, blocked: number, overridden: number, ran: number }>} byDay @param {string} verb */
 function days(byDay, verb) {
   const known = Object.keys(byDay).map(Number)
   if (known.length < 2) return ''
@@ -145,11 +167,12 @@ function days(byDay, verb) {
   const first = Math.max(Math.min(...known), last - DAYS + 1)
   const list = Array.from({ length: last - first + 1 }, (_, index) => {
     const day = first + index
-    return { day, ...(byDay[day] ?? { writes: 0, blocked: 0 }) }
+    return { day, ...(byDay[day] ?? { writes: 0, blocked: 0, overridden: 0, ran: 0 }) }
   })
   const most = Math.max(1, ...list.map(({ writes, blocked }) => Math.max(writes, blocked)))
-  const columns = list.map(({ day, writes, blocked }) => {
-    const title = `${dayOf(day)}: ${count(writes, 'write')}, ${blocked} ${verb}`
+  const columns = list.map(({ day, writes, ...of }) => {
+    const { blocked } = of
+    const title = [`${dayOf(day)}: ${count(writes, 'write')}`, ...fates(ofDay(of))].join(', ')
     const high = (/** @type {number} */ n) => (n === 0 ? 0 : Math.max(2, Math.round((n / most) * 100)))
     return `<div class="day" title="${safe(title)}"><i class="all" style="height:${high(Math.max(writes, blocked))}%"></i><i class="some" style="height:${high(blocked)}%"></i></div>`
   })
@@ -212,15 +235,22 @@ function session({ session: id, calls, leftOut }, open) {
   const turns = new Map()
   for (const call of calls) turns.set(call.turn, [...(turns.get(call.turn) ?? []), call])
   const bad = calls.filter(isBad)
-  const overridden = bad.filter((/** @type {any} */ call) => call.enforcement === 'overridden').length
+  const mark = fates(fateOf(bad))
   const last = calls.at(-1)
-  const summary = `<code>${safe(id)}</code><span>${safe(when(last.time))}</span><span>${safe(count(calls.length + leftOut, 'call'))}${bad.length > 0 ? `, <b>${safe(bad.length)} ${verbOf({ overridden, denied: bad.length - overridden })}</b>` : ''}</span>`
+  const summary = `<code>${safe(id)}</code><span>${safe(when(last.time))}</span><span>${safe(count(calls.length + leftOut, 'call'))}${mark.length > 0 ? `, <b>${safe(mark.join(', '))}</b>` : ''}</span>`
   const rows = [...turns].map(
     ([turn, of]) =>
       `<div class="turn"><span class="no">turn ${safe(turn ?? '?')}</span><span class="cells">${of.map(cell).join('')}${reasons(of)}</span></div>`,
   )
   const before = leftOut > 0 ? `<p>${safe(count(leftOut, 'earlier call'))} not shown.</p>` : ''
   return `<details${open ? ' open' : ''}><summary>${summary}</summary>${before}${rows.join('')}</details>`
+}
+
+/** @param {any[]} calls that the policy denied @returns {import('./shares.js').Blocked} */
+function fateOf(calls) {
+  const went = calls.filter(({ enforcement }) => enforcement === 'overridden')
+  const ran = went.filter(({ mode }) => mode === 'enforce').length
+  return { overridden: went.length - ran, denied: calls.length - went.length, ran }
 }
 
 /** @param {any} call */

@@ -15,7 +15,8 @@ import {
   whereOptions,
 } from './command.js'
 import { page } from './page.js'
-import { count, dayOf, percent, shown, tellBroken, when } from './terminal.js'
+import { AUDIT_NOTE, all, ofDay, shares, troubles } from './shares.js'
+import { count, dayOf, percent, shown, tellBroken, when, wrap } from './terminal.js'
 
 /** How much of a timeline the page has. */
 const LIMITS = { sessions: 40, calls: 300 }
@@ -48,8 +49,8 @@ Exit codes: 0 · 2 wrong usage · 3 the trail cannot be read, or the page cannot
     })
     const storages = storagesFrom(values)
     const { html } = values
-    const limits = html === undefined ? {} : LIMITS
-    const filter = filterFrom(values)
+    const limits = { ...(html === undefined ? {} : LIMITS), replay: true }
+    const filter = filterFrom(values, { storages })
     const progress = terminal.progress('adding up')
     const sum = JSON.parse(addon().auditReport(storages, filter, JSON.stringify(limits), progress))
     if (sum.tally.layouts.length === 0) terminal.error(`no trail in ${storages}\n`)
@@ -57,7 +58,7 @@ Exit codes: 0 · 2 wrong usage · 3 the trail cannot be read, or the page cannot
     if (values.json) terminal.out(`${JSON.stringify(sum, null, 2)}\n`)
     else if (html !== undefined) {
       writeFileSync(html, page(sum, { version, made: Date.now(), explain: explainer() }))
-      terminal.out(`${html}\n${sum.readiness.sentence}\n`)
+      terminal.out(`${[html, sum.readiness.sentence, ...troubles(sum)].join('\n')}\n`)
     } else terminal.out(text(sum, terminal))
     return EXIT.well
   },
@@ -77,10 +78,11 @@ function explainer() {
   }
 }
 
-/** What went on, and what did not. @param {number} overridden @param {number} denied */
-const blockedCells = (overridden, denied) => [
+/** What went on, and what did not. @param {import('./shares.js').Blocked} of */
+const blockedCells = ({ overridden, denied, ran }) => [
   overridden > 0 ? `${overridden} would be blocked` : '',
   denied > 0 ? `${denied} ${denied === 1 ? 'was' : 'were'} blocked` : '',
+  ...(ran > 0 ? [`${ran} ran all the same`] : []),
 ]
 
 /** @type {Record<string, 'green' | 'yellow' | 'red' | 'blue'>} */
@@ -94,13 +96,13 @@ function text(sum, terminal) {
   const bold = (/** @type {string} */ title) => terminal.paint('bold', title)
   /** @param {string} title @param {string} body */
   const section = (title, body) => (body === '' ? '' : `\n${bold(title)}\n${body}`)
-  const { blocked } = sum
-  const of = (/** @type {number} */ part) => `${part} of ${count(sum.writes, 'write')} (${percent(part, sum.writes)})`
-  // In audit nothing is blocked, and a trail may hold both.
-  const heading = [
-    ...(blocked.denied > 0 || blocked.overridden === 0 ? [`Blocked: ${of(blocked.denied)}`] : []),
-    ...(blocked.overridden > 0 ? [`Would be blocked in enforce: ${of(blocked.overridden)}`] : []),
-  ].join(' · ')
+  const heading = shares(sum)
+    .map(
+      ({ what, part, writes, where }) =>
+        `${what}: ${part} of ${count(writes, 'write')}${where} (${percent(part, writes)})`,
+    )
+    .join(' · ')
+  const note = sum.blocked.overridden > 0 ? `${wrap(AUDIT_NOTE)}\n` : ''
   const range = sum.first === null ? '' : `${when(sum.first)} to ${when(sum.last)}, `
   const modes = Object.entries(sum.modes).map(([mode, number]) => `${number} in ${mode || 'no mode'}`)
   const facts = [
@@ -111,8 +113,8 @@ function text(sum, terminal) {
   const counts = (/** @type {Record<string, any>} */ of) =>
     terminal.table(
       Object.entries(of)
-        .sort(([, a], [, b]) => b.overridden + b.denied - a.overridden - a.denied)
-        .map(([name, { overridden, denied }]) => [`  ${shown(name)}`, ...blockedCells(overridden, denied)]),
+        .sort(([, a], [, b]) => all(b) - all(a))
+        .map(([name, blocked]) => [`  ${shown(name)}`, ...blockedCells(blocked)]),
     )
   const followed = Object.entries(sum.followed).map(([code, f]) => [
     `  ${code}`,
@@ -132,16 +134,16 @@ function text(sum, terminal) {
   ]
   const days = Object.entries(sum.byDay)
     .slice(-14)
-    .map(([day, { writes, blocked: both, overridden }]) => [
-      `  ${dayOf(Number(day))}`,
-      count(writes, 'write'),
-      ...blockedCells(overridden, both - overridden),
-    ])
+    .map(([day, of]) => [`  ${dayOf(Number(day))}`, count(of.writes, 'write'), ...blockedCells(ofDay(of))])
   const flat = (/** @type {Record<string, number>} */ of) =>
     terminal.table(Object.entries(of).map(([name, number]) => [`  ${shown(name)}`, String(number)]))
+  const head = [
+    terminal.paint(STEP_COLOURS[sum.readiness.step] ?? 'bold', sum.readiness.sentence),
+    ...troubles(sum).map(trouble => terminal.paint('red', trouble)),
+  ]
   return [
-    `${terminal.paint(STEP_COLOURS[sum.readiness.step] ?? 'bold', sum.readiness.sentence)}\n\n${facts.join('\n')}\n`,
-    section(heading, counts(sum.byCode)),
+    `${head.join('\n')}\n\n${facts.join('\n')}\n`,
+    section(heading, `${counts(sum.byCode)}${note}`),
     section('By tool', counts(sum.byTool)),
     section('By session, the most first', counts(Object.fromEntries(sum.bySession))),
     section('By day (UTC), the last 14', terminal.table(days)),

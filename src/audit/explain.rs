@@ -100,8 +100,10 @@ const fn entry(name: &'static str, meaning: &'static str, advice: &'static str) 
 const ENTRIES: &[Entry] = &[
     entry(
         "ALLOW_OUT_OF_SCOPE",
-        "The call is none that the policy decides: outside the governed namespace, or made by no agent.",
-        "",
+        "A governed write that no agent made, so that it has no turn: it is let through, no guard looks at it, and it is \
+         observed as NO_AGENT_CONTEXT. With auditLevel verbose also any call outside the governed namespace, of the class \
+         out-of-scope.",
+        "Of a governed write: see which plugin calls memory by itself. Of a call outside the namespace: nothing.",
     ),
     entry("ALLOW_READ_ONLY", "A tool of the read list. Reads are never blocked.", ""),
     entry("ALLOW_CONTROL", "The model declared its turn with bmpp__classify.", ""),
@@ -301,11 +303,16 @@ const fn word(name: &'static str, meaning: &'static str) -> Entry {
 const WORDS: &[Entry] = &[
     word("allowed", "Enforcement: the call was let through."),
     word("denied", "Enforcement: the call was denied, and the model was told why."),
-    word("asked", "Enforcement: a human was asked; the settlement's `approved` says whether the call was let through."),
+    word(
+        "asked",
+        "Enforcement: the host was asked for a human's approval. Where nobody is there to answer, as in the headless \
+         profile, the host itself refuses. The settlement's `approved` says whether a human let the call through.",
+    ),
     word(
         "overridden",
-        "Enforcement: the verdict denies, and the call was let through all the same, since the mode is audit. In \
-         enforce it would have been denied.",
+        "Enforcement: the call went on although the verdict denies. In audit that is every call that enforce would have \
+         denied. In either mode it is, as CALL_NOT_JUDGED, a call that ran in another form than was judged or was not \
+         judged at all, and, as POLICY_INTERNAL_ERROR or POLICY_RELOADING, one that could not be judged and was let on.",
     ),
     word("allow", "Decision: the verdict lets the call through."),
     word(

@@ -13,6 +13,8 @@ use std::ops::Deref;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, Visitor};
 
+use crate::config::POLICY_VERSION;
+
 /// The schema version that this crate writes about and reads.
 pub const SCHEMA: u32 = 1;
 
@@ -245,6 +247,12 @@ impl Record<'_> {
     #[must_use]
     pub fn denies(&self) -> bool {
         self.decision.as_deref() == Some("deny")
+    }
+
+    /// Whether the plugin that made the record has this version, and so this schema, these kinds and these keys.
+    #[must_use]
+    pub fn is_of_this_plugin(&self) -> bool {
+        self.plugin.as_deref() == Some(env!("CARGO_PKG_VERSION")) && self.policy.as_deref() == Some(POLICY_VERSION)
     }
 
     /// The tool's name without its server's prefix.

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::record::{Kind, Record, SCHEMA};
 use super::select::Filter;
 use super::trail::Tally;
+use super::verify::Verification;
 use crate::reason::Code;
 pub use readiness::{Readiness, Step};
 use timeline::Timeline;
@@ -27,25 +28,60 @@ const LISTED: usize = 20;
 /// Milliseconds of a day.
 const DAY: u64 = 86_400_000;
 
-/// Calls that the policy denied, by what the mode made of it.
+/// Calls that the policy denied, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Blocked {
     /// They went on: the mode was audit.
     pub overridden: u64,
     /// They were denied, or a human was asked.
     pub denied: u64,
+    /// They went on although the mode was enforce: what ran was not what was judged, or could not be judged.
+    pub ran: u64,
+}
+
+/// What became of one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Overridden,
+    Denied,
+    Ran,
+}
+
+impl Fate {
+    /// Of a call that the policy denied; none of any other.
+    fn of(record: &Record<'_>) -> Option<Fate> {
+        let enforcement = record.enforcement.as_deref();
+        (record.denies() || enforcement == Some("denied")).then_some(match (enforcement, record.mode.as_deref()) {
+            (Some("overridden"), Some("enforce")) => Fate::Ran,
+            (Some("overridden"), _) => Fate::Overridden,
+            _ => Fate::Denied,
+        })
+    }
 }
 
 impl Blocked {
-    fn add(&mut self, overridden: bool) {
-        *(if overridden { &mut self.overridden } else { &mut self.denied }) += 1;
+    fn add(&mut self, fate: Fate) {
+        *match fate {
+            Fate::Overridden => &mut self.overridden,
+            Fate::Denied => &mut self.denied,
+            Fate::Ran => &mut self.ran,
+        } += 1;
     }
 
-    /// Both.
+    /// All.
     #[must_use]
     pub const fn total(self) -> u64 {
-        self.overridden + self.denied
+        self.overridden + self.denied + self.ran
     }
+}
+
+/// The writes of one mode. A share of what was blocked is one of these, never of the writes of another mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Writes {
+    /// Writes judged.
+    pub writes: u64,
+    /// Of these, those that the policy denied.
+    pub blocked: Blocked,
 }
 
 /// What a trail adds up to.
@@ -62,6 +98,8 @@ pub struct Report {
     pub loads: u64,
     /// Calls by the mode they were judged in.
     pub modes: BTreeMap<String, u64>,
+    /// Writes by the mode they were judged in.
+    pub writes_by_mode: BTreeMap<String, Writes>,
     /// Whether the newest decision was made in `enforce`.
     #[serde(skip)]
     pub enforces: bool,
@@ -121,6 +159,10 @@ pub struct Report {
     pub simple_after_denial: u64,
     /// Records that could not be kept, by the records that stand for them.
     pub lost: u64,
+    /// Records that do not follow from those before them, where the trail was replayed: of all of it, not of a part.
+    pub contradictions: u64,
+    /// Records of this version that hold what this version does not write, where the trail was replayed.
+    pub damaged: u64,
     /// What to do next.
     pub readiness: Readiness,
     /// The last sessions, oldest first.
@@ -140,6 +182,8 @@ pub struct Day {
     pub blocked: u64,
     /// Of these, those that went on: the mode was audit.
     pub overridden: u64,
+    /// Of these, those that went on although the mode was enforce.
+    pub ran: u64,
 }
 
 /// How the records of a report were selected.
@@ -193,15 +237,14 @@ struct Call {
     mode: Box<str>,
     session: Option<Box<str>>,
     day: u64,
-    /// Whether the policy denied it, and if so, whether it went on all the same.
-    blocked: Option<bool>,
+    /// What became of it, if the policy denied it.
+    blocked: Option<Fate>,
     asked: bool,
 }
 
 impl Call {
     fn of(record: &Record<'_>) -> Call {
         let text = |text: Option<&str>| Box::from(text.unwrap_or_default());
-        let enforcement = record.enforcement.as_deref().unwrap_or_default();
         Call {
             class: text(record.class.as_deref()),
             tool: Box::from(record.raw_tool()),
@@ -209,8 +252,8 @@ impl Call {
             mode: text(record.mode.as_deref()),
             session: record.session.as_deref().map(Box::from),
             day: record.time / DAY,
-            blocked: (record.denies() || enforcement == "denied").then_some(enforcement == "overridden"),
-            asked: enforcement == "asked",
+            blocked: Fate::of(record),
+            asked: record.enforcement.as_deref() == Some("asked"),
         }
     }
 }
@@ -232,6 +275,14 @@ impl Adding {
         } else {
             Selected::Places
         };
+        self
+    }
+
+    /// The trail was replayed, all of it.
+    #[must_use]
+    pub fn replayed(mut self, found: &Verification) -> Adding {
+        self.report.contradictions = found.contradictions;
+        self.report.damaged = found.damaged;
         self
     }
 
@@ -328,8 +379,8 @@ impl Adding {
             if first {
                 turn.next_call(record);
             }
-            if let Some(overridden) = newly_blocked {
-                turn.blocked(record, overridden);
+            if let Some(fate) = newly_blocked {
+                turn.blocked(record, fate);
             }
         }
         self.timeline.decision(record, first);
@@ -382,24 +433,31 @@ impl Adding {
         add(&mut report.happened, happened.unwrap_or("no-result"));
         let day = report.by_day.entry(call.day).or_default();
         if writes(&call.class) {
+            let of_mode = report.writes_by_mode.entry(call.mode.as_ref().to_owned()).or_default();
+            of_mode.writes += 1;
+            if let Some(fate) = call.blocked {
+                of_mode.blocked.add(fate);
+            }
             report.writes += 1;
             report.audited.writes += u64::from(&*call.mode == "audit");
             day.writes += 1;
         }
         report.destructive += u64::from(&*call.class == "destructive");
-        let Some(overridden) = call.blocked else { return };
+        let Some(fate) = call.blocked else { return };
+        let overridden = fate == Fate::Overridden;
         day.blocked += 1;
         day.overridden += u64::from(overridden);
-        report.blocked.add(overridden);
+        day.ran += u64::from(fate == Fate::Ran);
+        report.blocked.add(fate);
         // A tool that the host does not have was made up by a model. Where nothing denied the call, its result shows it: the
         // call reached no tool.
         if &*call.code == Code::UnknownMemoryTool.name() && !(overridden && happened == Some("refused")) {
             add(&mut report.unlisted, &call.tool);
         }
-        report.by_code.entry(call.code.into()).or_default().add(overridden);
-        report.by_tool.entry(call.tool.into()).or_default().add(overridden);
+        report.by_code.entry(call.code.into()).or_default().add(fate);
+        report.by_tool.entry(call.tool.into()).or_default().add(fate);
         if let Some(count) = call.session.and_then(|session| self.sessions.get_mut(&session)) {
-            count.add(overridden);
+            count.add(fate);
         }
     }
 }

@@ -238,6 +238,10 @@ fn value(key: &str, stored: &str, visit: &mut dyn Visit, tally: &mut Tally) -> b
             return;
         }
         match serde_json::from_str::<Record<'_>>(text) {
+            Ok(record) if record.kind == Kind::Other && record.bmpp <= SCHEMA && record.is_of_this_plugin() => {
+                let why = "it is of this version, which has no such kind of record";
+                tally.breaks(&format!("{key}, record {position}"), &why);
+            }
             Ok(record) if record.bmpp > SCHEMA || record.kind == Kind::Other => {
                 tally.later += 1;
                 wants_more = visit.record(&record, text);
@@ -441,6 +445,24 @@ pub(super) mod tests {
         assert_eq!((tally.records, tally.broken, tally.later, seen.len()), (3, 5, 1, 4));
         assert!(tally.broken_at.iter().any(|at| at.starts_with("k1, record 2: ")), "{:?}", tally.broken_at);
         assert!(tally.broken_at.iter().any(|at| at == "y: not text"));
+    }
+
+    #[test]
+    fn a_kind_that_this_version_does_not_have_is_broken_where_the_record_is_of_this_version() {
+        let dir = Dir::new("kind");
+        let of = |kind: &str, plugin: &str| {
+            let mut record = record(1);
+            record["kind"] = json!(kind);
+            record["plugin"] = json!(plugin);
+            record["policy"] = json!(crate::config::POLICY_VERSION);
+            record.to_string()
+        };
+        let ours = env!("CARGO_PKG_VERSION");
+        let records = [of("turn", ours), of("dream", "9.9.9"), of("trun", ours)];
+        dir.single(&json!({"k": {"bmpp": 1, "records": records}}));
+        let (tally, _) = all(&dir);
+        assert_eq!((tally.records, tally.later, tally.broken), (1, 1, 1));
+        assert_eq!(tally.broken_at, ["k, record 3: it is of this version, which has no such kind of record"]);
     }
 
     #[test]

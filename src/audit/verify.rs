@@ -8,8 +8,12 @@
 //! Records that are not there are a *gap*, told by the position that each record has in its load. What stood in a gap
 //! may have changed a turn, so a session is replayed again only from where its next turn begins or its last one ended.
 //! A gap is no contradiction.
+//!
+//! A record of this policy version that holds a word which this version does not have is *damaged*: no such word was ever
+//! written. What it said is not known, so the trail is not verified then, as where a record cannot be read.
 
 mod rules;
+mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,11 +21,14 @@ use serde::Serialize;
 
 use super::record::{Kind, Record, SCHEMA};
 use super::trail::Tally;
+use crate::config::{Config, POLICY_VERSION, Raw};
 use crate::policy::SessionId;
-use rules::{Checked, Rules};
+use rules::{Checked, NO_CONFIG, OTHER_WORDS, Rules};
 
 /// Gaps that are named; more are only counted.
 const NAMED: usize = 50;
+/// Damaged records that are named.
+const DAMAGED_NAMED: usize = 20;
 
 /// What became of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -39,6 +46,10 @@ pub struct Verification {
     pub contradictions: u64,
     /// The first of them.
     pub first: Option<Contradiction>,
+    /// Records of this version that hold what this version does not write.
+    pub damaged: u64,
+    /// The first of them.
+    pub damaged_at: Vec<Damage>,
     /// Gaps in the records of a load.
     pub gaps: u64,
     /// Records that are not there.
@@ -76,6 +87,26 @@ pub struct Contradiction {
     pub recorded: String,
     /// What follows by the rules.
     pub replayed: String,
+}
+
+/// A record of this version that holds what this version does not write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Damage {
+    /// The load.
+    pub load: String,
+    /// Its position there.
+    pub seq: u64,
+    /// Its time.
+    pub time: u64,
+    /// The session, if it has one.
+    pub session: Option<String>,
+    /// The turn, if it has one.
+    pub turn: Option<u32>,
+    /// The field that cannot be understood.
+    pub field: &'static str,
+    /// What stands in it; none where nothing does.
+    pub word: Option<String>,
 }
 
 /// Records of a load that are not there.
@@ -158,6 +189,21 @@ impl Verification {
         });
     }
 
+    fn damage(&mut self, record: &Record<'_>, field: &'static str, word: Option<&str>) {
+        self.damaged += 1;
+        if self.damaged_at.len() < DAMAGED_NAMED {
+            self.damaged_at.push(Damage {
+                load: record.load.to_string(),
+                seq: record.seq,
+                time: record.time,
+                session: record.session.as_deref().map(str::to_owned),
+                turn: record.any_turn(),
+                field,
+                word: word.map(str::to_owned),
+            });
+        }
+    }
+
     fn gap(&mut self, record: &Record<'_>, from: u64, to: u64, why: &str) {
         self.gaps += 1;
         self.missing = self.missing.saturating_add(to.saturating_sub(from).saturating_add(1));
@@ -238,16 +284,33 @@ impl Load {
     }
 
     fn replay(&mut self, record: &Record<'_>, found: &mut Verification) -> Result<(), Differs> {
+        let ours = record.policy.as_deref().map_or(self.rules.is_ok(), |policy| policy == POLICY_VERSION);
+        let strange = if ours { words::strange(record) } else { None };
         match record.kind {
             Kind::Load => {
                 self.rules = Rules::of(record);
+                if let Some((field, word)) = strange {
+                    found.damage(record, field, Some(word));
+                } else if matches!(&self.rules, Err(why) if *why == NO_CONFIG) && record.is_of_this_plugin() {
+                    // The very plugin that loaded with it reads it no more.
+                    let problem = record.config.as_ref().and_then(|raw| Config::read(&Raw::from(raw)).err());
+                    let problem = problem.and_then(|problems| problems.into_iter().next());
+                    found.damage(record, "config", problem.map(|problem| problem.message).as_deref());
+                }
                 Ok(())
             }
             Kind::Turn => {
+                if let Some((field, word)) = strange {
+                    found.damage(record, field, Some(word));
+                }
                 self.turn(record);
                 Ok(())
             }
             Kind::Decision | Kind::Settlement => {
+                if let (Some((field, word)), Err(_)) = (strange, &self.rules) {
+                    found.damage(record, field, Some(word));
+                    return Ok(());
+                }
                 let rules = match &mut self.rules {
                     Ok(rules) => rules,
                     Err(why) => {
@@ -255,16 +318,35 @@ impl Load {
                         return Ok(());
                     }
                 };
-                let session = record.life.map(|life| {
+                let mut session = record.life.map(|life| {
                     let begun = |gap: &HashSet<Box<str>>| record.session.as_deref().is_some_and(|id| gap.contains(id));
                     let known = self.gap.as_ref().is_none_or(begun);
                     self.sessions.entry(life).or_insert(Session { id: None, known })
                 });
                 let checked = if record.kind == Kind::Decision {
-                    rules.decision(record, session)
+                    rules.decision(record, session.as_deref_mut())
                 } else {
-                    rules.settlement(record, session)
+                    rules.settlement(record, session.as_deref_mut())
                 };
+                let damage = match (strange, &checked) {
+                    (Some((field, word)), _) => Some((field, Some(word))),
+                    (None, Ok(Checked::Skipped(why))) if ours && *why == OTHER_WORDS => {
+                        Some((words::missing(record), None))
+                    }
+                    _ => None,
+                };
+                if let Some((field, word)) = damage {
+                    found.damage(record, field, word);
+                    // With any other damage the call was judged, or its result taken, all the same.
+                    if (word.is_none()
+                        || matches!(field, "by" | "class" | "place" | "facts" | "outcome" | "declared")
+                        || record.kind == Kind::Settlement && field == "observations")
+                        && let Some(session) = session
+                    {
+                        session.known = false;
+                    }
+                    return Ok(());
+                }
                 match checked {
                     Ok(Checked::Follows) => found.followed += 1,
                     Ok(Checked::OnFindings) => {

@@ -63,7 +63,8 @@ pub fn audit_select(
     })
 }
 
-/// Adds the trail up, as JSON. `limits` says how much of a timeline is wanted: `{sessions, calls}`.
+/// Adds the trail up, as JSON. `limits` says how much is wanted: `{sessions, calls}` of a timeline, and with `replay` what
+/// does not follow in the whole trail.
 #[napi]
 pub fn audit_report(storages: String, filter: String, limits: String, on_progress: OnProgress<'_>) -> Result<String> {
     guarded("auditReport", || {
@@ -71,13 +72,17 @@ pub fn audit_report(storages: String, filter: String, limits: String, on_progres
         let limits: Limits = asked(&limits)?;
         let mut selection = Selection::new(&filter);
         let mut adding = Adding::new(limits).selected_by(&filter);
+        let mut replay = Replay::default();
         let tally = walk(&storages, &on_progress, &mut |record, _| {
+            if limits.replay {
+                replay.record(record);
+            }
             if filter.is_open() || selection.takes(record) {
                 adding.record(record);
             }
             true
         })?;
-        told(&adding.finish(tally))
+        told(&adding.replayed(&replay.finish(Tally::default())).finish(tally))
     })
 }
 

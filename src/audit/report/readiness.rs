@@ -61,7 +61,7 @@ impl Readiness {
         } else if report.calls == 0 {
             (Step::Collect, "Nothing was judged yet: use the agent as you do every day and come back.".to_owned())
         } else if report.writes < WRITES_MIN {
-            let more = "keep collecting before you decide";
+            let more = format!("keep collecting before you decide; {WRITES_MIN} are enough");
             (Step::Collect, format!("Only {} so far: {more}.", count(report.writes, "write")))
         } else if report.enforces {
             in_enforce(report)
@@ -160,10 +160,10 @@ fn in_enforce(report: &Report) -> (Step, String) {
     (Step::Stay, sentence)
 }
 
-/// Denied calls that no next call of the model would have cured.
+/// Calls of audit that would be denied, and that no next call of the model would have cured.
 fn terminal(report: &Report) -> u64 {
     let of = |name: &str| Code::ALL.iter().find(|code| code.name() == name).map(|code| code.kind());
-    report.by_code.iter().filter(|(name, _)| of(name) == Some(Kind::Terminal)).map(|(_, b)| b.total()).sum()
+    report.by_code.iter().filter(|(name, _)| of(name) == Some(Kind::Terminal)).map(|(_, b)| b.overridden).sum()
 }
 
 /// Names that are told; of more, only how many.

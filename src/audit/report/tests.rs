@@ -101,14 +101,17 @@ fn what_enforce_would_have_blocked_is_told_by_code_tool_session_and_day() {
     trail.call(("b", 1, 2), "write_note", "write", "CREATE_REQUIRES_SEARCH");
     trail.call(("b", 1, 3), "write_note", "write", "ALLOW_RECALL_OK");
     let report = trail.report();
-    assert_eq!(report.blocked, Blocked { overridden: 3, denied: 0 });
+    assert_eq!(report.blocked, Blocked { overridden: 3, denied: 0, ran: 0 });
     assert_eq!(report.by_code["CLASSIFICATION_REQUIRED"].overridden, 2);
     assert_eq!(report.by_tool["write_note"].overridden, 2);
     assert_eq!(
         report.by_session,
-        [("a".into(), Blocked { overridden: 2, denied: 0 }), ("b".into(), Blocked { overridden: 1, denied: 0 })]
+        [
+            ("a".into(), Blocked { overridden: 2, denied: 0, ran: 0 }),
+            ("b".into(), Blocked { overridden: 1, denied: 0, ran: 0 })
+        ]
     );
-    assert_eq!(report.by_day, BTreeMap::from([(0, Day { writes: 4, blocked: 3, overridden: 3 })]));
+    assert_eq!(report.by_day, BTreeMap::from([(0, Day { writes: 4, blocked: 3, overridden: 3, ran: 0 })]));
     assert_eq!((report.never_classified, report.blocked_unclassified, report.turns), (1, 2, 2));
     // The model was told of none of it, so nothing is said of what it did next.
     assert!(report.followed.is_empty());
@@ -221,7 +224,7 @@ fn the_timeline_keeps_the_last_sessions_and_calls() {
         }
     }
     assert!(trail.report().timeline.is_empty());
-    let report = trail.report_with(Limits { sessions: 3, calls: 2 });
+    let report = trail.report_with(Limits { sessions: 3, calls: 2, replay: false });
     let names: Vec<_> = report.timeline.iter().map(|line| line.session.as_str()).collect();
     assert_eq!((names, report.timeline_left_out), (vec!["s7", "s8", "s9"], 7));
     let line = &report.timeline[0];
@@ -242,8 +245,12 @@ fn what_went_on_and_what_was_denied_are_counted_apart() {
     }
     trail.turn("s", 46).call(("s", 46, 1), "write_note", "write", "CLASSIFICATION_REQUIRED");
     let report = trail.report();
-    assert_eq!(report.blocked, Blocked { overridden: 1, denied: 25 });
-    assert_eq!(report.by_day, BTreeMap::from([(0, Day { writes: 46, blocked: 26, overridden: 1 })]));
+    assert_eq!(report.blocked, Blocked { overridden: 1, denied: 25, ran: 0 });
+    assert_eq!(report.by_day, BTreeMap::from([(0, Day { writes: 46, blocked: 26, overridden: 1, ran: 0 })]));
+    // A share is one of the writes of its own mode.
+    let of_mode = |writes, overridden, denied| Writes { writes, blocked: Blocked { overridden, denied, ran: 0 } };
+    let by_mode = BTreeMap::from([("audit".into(), of_mode(21, 1, 0)), ("enforce".into(), of_mode(25, 0, 25))]);
+    assert_eq!(report.writes_by_mode, by_mode);
     // The advice is about audit, so it counts what was judged in audit.
     let sentence = &report.readiness.sentence;
     assert!(sentence.starts_with("Switch to enforce: of 21 writes in 21 turns it would have blocked 1,"), "{sentence}");
@@ -294,4 +301,42 @@ fn only_tools_that_may_be_there_are_to_be_put_on_a_list() {
     assert_eq!(calls("audit", "refused", &["made_up"]).step, Step::Collect);
     // In enforce the gate refused it before the host was asked.
     assert!(calls("enforce", "refused", &["notes_of"]).sentence.contains("(notes_of)"));
+}
+
+#[test]
+fn what_ran_in_enforce_all_the_same_is_no_guess_at_what_enforce_would_do() {
+    let mut trail = Trail::new("enforce");
+    trail.turn("s", 1).call(("s", 1, 1), "write_note", "write", "ALLOW_SIMPLE");
+    let mut otherwise = trail.records[1].clone();
+    for (field, value) in [("code", "CALL_NOT_JUDGED"), ("decision", "deny"), ("enforcement", "overridden")] {
+        otherwise[field] = json!(value);
+    }
+    otherwise["number"] = Value::Null;
+    trail.records.insert(2, otherwise);
+    let report = trail.report();
+    assert_eq!(report.blocked, Blocked { overridden: 0, denied: 0, ran: 1 });
+    assert_eq!(report.by_day[&0], Day { writes: 2, blocked: 1, overridden: 0, ran: 1 });
+    assert!(report.followed.is_empty());
+}
+
+#[test]
+fn the_advice_of_audit_says_nothing_of_what_enforce_denied_before() {
+    let mut trail = Trail::new("enforce");
+    trail.turn("s", 1).call(("s", 1, 1), "write_note", "write", "DUPLICATE_WRITE_SAME_TURN");
+    trail.mode = "audit";
+    for turn in 2..=30 {
+        trail.turn("s", turn).call(("s", turn, 1), "write_note", "write", "ALLOW_SIMPLE");
+    }
+    trail.turn("s", 31).call(("s", 31, 1), "bmpp__classify", "control", "ALLOW_CONTROL");
+    trail.call(("s", 31, 2), "write_note", "write", "CREATE_REQUIRES_SEARCH");
+    let sentence = trail.report().readiness.sentence;
+    assert!(sentence.ends_with("it would have blocked 1, each curable by one next call."), "{sentence}");
+}
+
+#[test]
+fn too_few_writes_are_told_with_how_many_are_enough() {
+    let mut trail = Trail::new("audit");
+    trail.turn("s", 1).call(("s", 1, 1), "write_note", "write", "ALLOW_SIMPLE");
+    let sentence = trail.report().readiness.sentence;
+    assert_eq!(sentence, "Only 1 write so far: keep collecting before you decide; 20 are enough.");
 }

@@ -14,6 +14,8 @@ pub struct Limits {
     pub sessions: usize,
     /// The last so many calls of each.
     pub calls: usize,
+    /// Whether the whole trail is replayed too, to tell of what does not follow in it.
+    pub replay: bool,
 }
 
 /// One session of the timeline.
@@ -47,6 +49,8 @@ pub struct Cell {
     pub decision: String,
     /// Enforcement.
     pub enforcement: String,
+    /// The mode it was judged in.
+    pub mode: String,
     /// Classification of the turn.
     pub classification: String,
     /// What became of it.
@@ -86,6 +90,7 @@ impl Timeline {
             code: text(record.code.as_deref()),
             decision: text(record.decision.as_deref()),
             enforcement: text(record.enforcement.as_deref()),
+            mode: text(record.mode.as_deref()),
             classification: text(record.classification.as_deref()),
             happened: None,
             load: Box::from(&*record.load),

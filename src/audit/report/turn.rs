@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::record::Record;
-use super::{Report, writes};
+use super::{Fate, Report, writes};
 use crate::reason::{Code, Kind as CodeKind, Observation};
 
 /// What followed on denials that the model was told of.
@@ -87,11 +87,11 @@ impl TurnState {
     }
 
     /// The policy denied a call.
-    pub(super) fn blocked(&mut self, record: &Record<'_>, overridden: bool) {
+    pub(super) fn blocked(&mut self, record: &Record<'_>, fate: Fate) {
         self.blocked += 1;
-        self.overridden += u64::from(overridden);
+        self.overridden += u64::from(fate == Fate::Overridden);
         let code = Code::ALL.iter().find(|code| Some(code.name()) == record.code.as_deref());
-        if let (false, Some(code), Some(step)) = (overridden, code, record.step)
+        if let (true, Some(code), Some(step)) = (fate == Fate::Denied, code, record.step)
             && code.kind() == CodeKind::Recoverable
             && self.denials.len() < FOLLOWED_MAX
         {

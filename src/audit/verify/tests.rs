@@ -303,15 +303,86 @@ fn what_cannot_be_replayed_is_said_and_is_no_contradiction() {
     assert_eq!(skipped(&other), (vec![OTHER_POLICY], 0));
     let mut other = records.clone();
     other[0]["config"] = json!({"mode": "enforce", "aKeyOfTomorrow": 1});
+    other[0]["plugin"] = json!("9.9.9");
     assert_eq!(skipped(&other), (vec![NO_CONFIG], 0));
     let mut other = records.clone();
     let write = records.len() - 2;
     other[write]["code"] = json!("A_CODE_OF_TOMORROW");
+    other[write]["policy"] = json!("9.9.9");
     assert_eq!(skipped(&other), (vec![OTHER_WORDS], 0));
     let mut later = records;
     let seq = later.len() + 1;
     later.push(json!({"bmpp": 2, "kind": "dream", "load": "l", "seq": seq, "order": 1000, "time": 1}));
     assert_eq!(skipped(&later), (vec![], 0));
+}
+
+/// A word that no record of this version can hold is no word of another version.
+#[test]
+fn a_word_that_this_version_does_not_have_is_damage_in_a_record_of_this_version() {
+    let records = one(COMPLEX_WRITE);
+    let write = records.len() - 2;
+    let begun = 1;
+    for (at, field, word) in [
+        (write, "by", "jugded"),
+        (write, "class", "wriet"),
+        (write, "place", "agnet"),
+        (write, "facts", "craetes"),
+        (write, "code", "CREATE_REQUIRES_SERCH"),
+        (write, "decision", "dney"),
+        (write, "classification", "complexe"),
+        (write, "lookup", "satisfeid"),
+        (write, "enforcement", "alowed"),
+        (write, "at", "pre-exceute"),
+        (write, "mode", "enfroce"),
+        (write, "profile", "comapt"),
+        (write + 1, "outcome", "suceeded"),
+        (write + 1, "happened", "rna"),
+        (3, "declared", "complexe"),
+        (begun, "event", "strat"),
+    ] {
+        for policy in [Value::Null, json!(POLICY_VERSION)] {
+            let mut changed = records.clone();
+            changed[at][field] = json!(word);
+            changed[at]["policy"] = policy;
+            let found = replay(&changed);
+            assert_eq!(found.damaged, 1, "{field}");
+            let damage = &found.damaged_at[0];
+            assert_eq!((damage.seq, damage.field, damage.word.as_deref()), (at as u64 + 1, field, Some(word)));
+            // What hangs on it is not made out to contradict.
+            assert_eq!(found.contradictions, 0, "{field}: {:?}", found.first);
+            assert!(!found.not_replayed.contains_key(OTHER_WORDS), "{field}");
+        }
+    }
+    for (field, value) in [
+        ("observations", json!(["RECALL_EMTPY"])),
+        ("findings", json!([{"code": "UNSAFE_NOTE_PAHT", "level": "warn"}])),
+        ("findings", json!([{"code": "UNSAFE_NOTE_PATH", "level": "wran"}])),
+    ] {
+        let mut changed = records.clone();
+        changed[write][field] = value;
+        let found = replay(&changed);
+        assert_eq!((found.damaged, found.contradictions, found.damaged_at[0].field), (1, 0, field));
+    }
+    for field in ["place", "turn", "step", "code", "facts"] {
+        let mut changed = records.clone();
+        changed[write][field] = Value::Null;
+        let found = replay(&changed);
+        assert_eq!((found.damaged, found.contradictions), (1, 0), "{field}: {found:?}");
+        assert_eq!((found.damaged_at[0].field, found.damaged_at[0].word.as_deref()), (field, None));
+    }
+    // Where the load's own record is not there, a record says itself what it is of.
+    let mut alone = records[1..].to_vec();
+    let last = alone.len() - 2;
+    alone[last]["code"] = json!("CREATE_REQUIRES_SERCH");
+    assert_eq!(replay(&alone).damaged, 0);
+    alone[last]["policy"] = json!(POLICY_VERSION);
+    assert_eq!(replay(&alone).damaged, 1);
+    // The plugin loaded with its configuration, so that it reads it.
+    let mut config = records;
+    config[0]["config"] = json!({"mdoe": "enforce"});
+    let found = replay(&config);
+    assert_eq!((found.damaged, found.damaged_at[0].field), (1, "config"));
+    assert!(found.damaged_at[0].word.as_deref().is_some_and(|why| why.contains("mdoe")), "{found:?}");
 }
 
 #[test]
