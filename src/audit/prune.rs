@@ -61,7 +61,7 @@ pub fn prune(places: &Places, request: Request, progress: &mut dyn FnMut(Progres
         .collect();
     let goes = |text: &str| {
         serde_json::from_str::<Record<'_>>(text)
-            .is_ok_and(|record| gone.contains(&(load_number(&record.load), record.seq)))
+            .is_ok_and(|record| !record.is_of_no_kind() && gone.contains(&(load_number(&record.load), record.seq)))
     };
     // What goes is counted where it goes, also when nothing does: so a dry run says what a real one would, and fails as it.
     let mut removed = 0;
