@@ -314,6 +314,21 @@ mod tests {
 
     /// Found by the fuzzers: a dry run promised what the real one refused.
     #[test]
+    fn a_record_of_no_kind_stays_where_another_of_its_place_goes() {
+        let dir = Dir::new("prune-kind");
+        let policy = crate::config::POLICY_VERSION;
+        let mut odd: serde_json::Value = serde_json::from_str(&record("x", 2, 1)).expect("a record");
+        for (field, value) in [("kind", "trun"), ("plugin", env!("CARGO_PKG_VERSION")), ("policy", policy)] {
+            odd[field] = json!(value);
+        }
+        dir.each("a", &record("x", 2, 1));
+        dir.each("b", &odd.to_string());
+        dir.each("c", &record("x", 3, 2));
+        assert_eq!(pruned(&dir, Request { keep: Some(1), ..Request::default() }), (1, 1));
+        assert!(dir.path().join(DOMAIN).join(TABLE).join("b.json").exists());
+    }
+
+    #[test]
     fn a_dry_run_fails_as_the_real_one_does() {
         let dir = Dir::new("prune-broken");
         let path = dir.path().join(format!("{DOMAIN}.json"));
