@@ -126,7 +126,7 @@ function text(sum, terminal) {
   const turns = [
     ...(sum.neverClassified > 0
       ? [
-          `  ${count(sum.neverClassified, 'turn')} with a write declared nothing, ${count(sum.blockedUnclassified, 'call')} in them would be or ${sum.blockedUnclassified === 1 ? 'was' : 'were'} blocked; in audit nothing teaches the model to declare`,
+          `  ${count(sum.neverClassified, 'turn')} with a write declared nothing, ${count(sum.blockedUnclassified, 'call')} that the policy denied ${sum.blockedUnclassified === 1 ? 'is' : 'are'} in them; in audit nothing teaches the model to declare`,
         ]
       : []),
     ...(sum.simpleAfterDenial > 0 ? [`  ${count(sum.simpleAfterDenial, 'turn')} turned simple after a denial`] : []),

@@ -32,7 +32,7 @@ Exit codes: 0 everything follows · 1 a contradiction · 2 wrong usage · 3 the 
     const storages = storagesFrom(values)
     const found = JSON.parse(addon().auditVerify(storages, terminal.progress('replaying')))
     if (values.json) terminal.out(`${JSON.stringify(found, null, 2)}\n`)
-    else tell(found, storages, terminal)
+    else tell(found, storages, terminal, whereOf(values))
     if (found.contradictions > 0) return EXIT.found
     return unread(found) === undefined ? EXIT.well : EXIT.unreadable
   },
@@ -58,8 +58,9 @@ function unread({ damaged, tally: { layouts, records, broken, later } }) {
  * What there is to do after a contradiction, or where a record is damaged: the words of docs/AUDIT.md.
  * @param {any} found
  * @param {string} storages
+ * @param {string} home the options that name it, for the commands that are named
  */
-function advice({ first, damaged, damagedAt, tally }, storages) {
+function advice({ first, damaged, damagedAt, tally }, storages, home) {
   const place = first ?? damagedAt[0]
   const session = place?.session ?? undefined
   const where = session === undefined ? '' : ` --session ${quoted(session)}`
@@ -69,7 +70,9 @@ function advice({ first, damaged, damagedAt, tally }, storages) {
     `Keep a copy first: all that is named bmpp_audit in ${storages}. Retention and prune take records away.`,
     ...(place === undefined
       ? []
-      : [`Look at the calls around it: dsh-bmpp audit${where}${turn} --limit 0, with --json for the whole records.`]),
+      : [
+          `Look at the calls around it: dsh-bmpp audit${where}${turn} --limit 0${home}, with --json for the whole records.`,
+        ]),
     ...(first === null
       ? []
       : [
@@ -84,19 +87,27 @@ function advice({ first, damaged, damagedAt, tally }, storages) {
     ...(damage && tally.layouts.includes('single')
       ? ['If the host cannot read bmpp_audit.json either, move it away while no host runs: the host begins a new one.']
       : []),
-    'To go on, take out what lies before a time after it, while no host runs: dsh-bmpp prune --since T. What cannot be read stays.',
+    `To go on, take out what lies up to it, while no host runs: dsh-bmpp prune --since T${home}, with a time after it. What cannot be read stays.`,
   ]
 }
 
+/** The options that were given, as they are given again. @param {{ home?: string, storages?: string }} values */
+const whereOf = ({ home, storages }) =>
+  [
+    ...(home === undefined ? [] : [` --home ${quoted(home)}`]),
+    ...(storages === undefined ? [] : [` --storages ${quoted(storages)}`]),
+  ].join('')
+
 /** A word for a shell. @param {string} text */
-const quoted = text => (/^[\w.:~-]+$/.test(text) ? text : `'${shown(text).replaceAll("'", `'\\''`)}'`)
+const quoted = text => (/^[\w./:~-]+$/.test(text) ? text : `'${shown(text).replaceAll("'", `'\\''`)}'`)
 
 /**
  * @param {any} found
  * @param {string} storages
  * @param {import('./terminal.js').Terminal} terminal
+ * @param {string} home
  */
-function tell(found, storages, terminal) {
+function tell(found, storages, terminal, home) {
   const { tally, first } = found
   if (tally.layouts.length === 0) terminal.error(`no trail in ${storages}\n`)
   tellBroken(tally, terminal)
@@ -124,7 +135,7 @@ function tell(found, storages, terminal) {
     if (found.damaged > found.damagedAt.length) terminal.out(`  … and ${found.damaged - found.damagedAt.length} more\n`)
   }
   const mend = () =>
-    `What to do:\n${advice(found, storages)
+    `What to do:\n${advice(found, storages, home)
       .map(line => `${wrap(shown(line))}\n`)
       .join('')}`
   if (first === null) {

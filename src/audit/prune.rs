@@ -61,7 +61,7 @@ pub fn prune(places: &Places, request: Request, progress: &mut dyn FnMut(Progres
         .collect();
     let goes = |text: &str| {
         serde_json::from_str::<Record<'_>>(text)
-            .is_ok_and(|record| gone.contains(&(load_number(&record.load), record.seq)))
+            .is_ok_and(|record| !record.is_of_no_kind() && gone.contains(&(load_number(&record.load), record.seq)))
     };
     // What goes is counted where it goes, also when nothing does: so a dry run says what a real one would, and fails as it.
     let mut removed = 0;
@@ -313,6 +313,21 @@ mod tests {
     }
 
     /// Found by the fuzzers: a dry run promised what the real one refused.
+    #[test]
+    fn a_record_of_no_kind_stays_where_another_of_its_place_goes() {
+        let dir = Dir::new("prune-kind");
+        let policy = crate::config::POLICY_VERSION;
+        let mut odd: serde_json::Value = serde_json::from_str(&record("x", 2, 1)).expect("a record");
+        for (field, value) in [("kind", "trun"), ("plugin", env!("CARGO_PKG_VERSION")), ("policy", policy)] {
+            odd[field] = json!(value);
+        }
+        dir.each("a", &record("x", 2, 1));
+        dir.each("b", &odd.to_string());
+        dir.each("c", &record("x", 3, 2));
+        assert_eq!(pruned(&dir, Request { keep: Some(1), ..Request::default() }), (1, 1));
+        assert!(dir.path().join(DOMAIN).join(TABLE).join("b.json").exists());
+    }
+
     #[test]
     fn a_dry_run_fails_as_the_real_one_does() {
         let dir = Dir::new("prune-broken");

@@ -255,6 +255,12 @@ impl Record<'_> {
         self.plugin.as_deref() == Some(env!("CARGO_PKG_VERSION")) && self.policy.as_deref() == Some(POLICY_VERSION)
     }
 
+    /// Whether it is of this version and of no kind that this version has: damage, and no record of a later version.
+    #[must_use]
+    pub fn is_of_no_kind(&self) -> bool {
+        self.kind == Kind::Other && self.bmpp <= SCHEMA && self.is_of_this_plugin()
+    }
+
     /// The tool's name without its server's prefix.
     #[must_use]
     pub fn raw_tool(&self) -> &str {

@@ -238,7 +238,7 @@ fn value(key: &str, stored: &str, visit: &mut dyn Visit, tally: &mut Tally) -> b
             return;
         }
         match serde_json::from_str::<Record<'_>>(text) {
-            Ok(record) if record.kind == Kind::Other && record.bmpp <= SCHEMA && record.is_of_this_plugin() => {
+            Ok(record) if record.is_of_no_kind() => {
                 let why = "it is of this version, which has no such kind of record";
                 tally.breaks(&format!("{key}, record {position}"), &why);
             }

@@ -158,5 +158,5 @@ fn through(stored: &[String], filter: &Filter) -> (String, String, u64) {
 }
 
 fn limits() -> dsh_bmpp::audit::report::Limits {
-    dsh_bmpp::audit::report::Limits { sessions: 2, calls: 3 }
+    dsh_bmpp::audit::report::Limits { sessions: 2, calls: 3, replay: false }
 }
