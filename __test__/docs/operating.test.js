@@ -134,6 +134,7 @@ const found = {
   unreadable: [findings.unreadable('/d', 'x')],
   trail: [findings.trail(1, 1, ['single']), findings.trail(2, 2, ['single'])],
   contradictions: [findings.contradictions(1), findings.contradictions(2)],
+  damaged: [findings.damaged(1), findings.damaged(2)],
   broken: [findings.broken(1, 'x'), findings.broken(2, 'x')],
   gaps: [findings.gaps(1), findings.gaps(2)],
   hidden: [findings.hidden('7d', 1), findings.hidden('7d', 2)],

@@ -616,6 +616,9 @@ describe('verify', () => {
       expect(out.split('What to do:\n')[1]).toContain('Keep a copy first')
       const json = await said(['verify', '--json', '--storages', dir])
       expect([json.code, JSON.parse(json.out).damaged]).toEqual([3, 1])
+      const seen = await said(['doctor', '--json', '--home', dir, '--storages', dir])
+      const told = JSON.parse(seen.out).map((/** @type {{ what: string }} */ { what }) => what)
+      expect(told).toContain('trail: 1 record holds words that the version which wrote them does not have')
       // What is listed can be asked for; what is not, cannot.
       for (const name of ['audit', 'report']) {
         const found = await said([name, '--code', 'create-requires-serch', '--storages', dir])

@@ -151,7 +151,7 @@ const LATELY = '7d'
 
 /** @param {string} storages @param {import('./terminal.js').Terminal} terminal @returns {Finding[]} */
 function trail(storages, terminal) {
-  const { tally, loads, contradictions, gapsAt } = JSON.parse(
+  const { tally, loads, contradictions, damaged, gapsAt } = JSON.parse(
     addon().auditVerify(storages, terminal.progress('replaying the trail')),
   )
   if (tally.layouts.length === 0) return [findings.noTrail(storages)]
@@ -160,6 +160,7 @@ function trail(storages, terminal) {
   return [
     findings.trail(tally.records, loads, tally.layouts),
     ...(contradictions > 0 ? [findings.contradictions(contradictions)] : []),
+    ...(damaged > 0 ? [findings.damaged(damaged)] : []),
     ...(tally.broken > 0 ? [findings.broken(tally.broken, tally.brokenAt[0])] : []),
     ...(lost.length > 0 ? [findings.gaps(lost.length)] : []),
     ...lately(storages, terminal),

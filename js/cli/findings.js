@@ -212,7 +212,13 @@ export const findings = Object.freeze({
   contradictions: number =>
     error(
       `trail: ${count(number, 'record does', 'records do')} not follow from what stands before`,
-      'dsh-bmpp verify names the first',
+      'dsh-bmpp verify names the first and says what to do',
+    ),
+  /** @param {number} number */
+  damaged: number =>
+    error(
+      `trail: ${count(number, 'record holds', 'records hold')} words that the version which wrote them does not have`,
+      'somebody or something has changed them; dsh-bmpp verify names them and says what to do',
     ),
   /** @param {number} number @param {string} first */
   broken: (number, first) =>
