@@ -70,23 +70,27 @@ impl<K: Eq + Hash + Copy, V> Small<K, V> {
     pub(super) fn insert(&mut self, key: K, value: V) {
         match self.get_mut(&key) {
             Some(held) => *held = value,
-            None => self.add(key, value),
+            None => _ = self.or_insert_with(key, || value),
         }
     }
 
     /// The value of a key, made where there is none.
     pub(super) fn or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        if self.get(&key).is_none() {
-            self.add(key, make());
+        if matches!(&self.0, Held::Few(list) if list.len() >= FEW) && self.get(&key).is_none() {
+            self.outgrow();
         }
         match &mut self.0 {
             Held::Few(list) => {
-                let at = list.iter().position(|(of, _)| *of == key).unwrap_or_default();
+                let at = list.iter().position(|(of, _)| *of == key).unwrap_or_else(|| {
+                    // One by one: it stays short, and many turns hold no more.
+                    list.reserve_exact(1);
+                    list.push((key, make()));
+                    list.len() - 1
+                });
                 #[allow(clippy::indexing_slicing, reason = "it was found or added")]
                 &mut list[at].1
             }
-            #[allow(clippy::expect_used, reason = "it was found or added")]
-            Held::Many(table) => table.get_mut(&key).expect("it was added"),
+            Held::Many(table) => table.entry(key).or_insert_with(make),
         }
     }
 
@@ -94,22 +98,11 @@ impl<K: Eq + Hash + Copy, V> Small<K, V> {
         entries.into_iter().for_each(|(key, value)| self.insert(key, value));
     }
 
-    /// Adds a key that is not there.
-    fn add(&mut self, key: K, value: V) {
-        match &mut self.0 {
-            Held::Few(list) if list.len() < FEW => {
-                // One by one: it stays short, and many turns hold no more.
-                list.reserve_exact(1);
-                list.push((key, value));
-            }
-            Held::Few(list) => {
-                let mut table: Table<K, V> = std::mem::take(list).into_iter().collect();
-                table.insert(key, value);
-                self.0 = Held::Many(Box::new(table));
-            }
-            Held::Many(table) => {
-                table.insert(key, value);
-            }
+    /// The list becomes a table.
+    fn outgrow(&mut self) {
+        if let Held::Few(list) = &mut self.0 {
+            let table = std::mem::take(list).into_iter().collect();
+            self.0 = Held::Many(Box::new(table));
         }
     }
 }
