@@ -458,6 +458,8 @@ impl Policy {
 
     /// A turn is over, and with it what it has earned. The result of a call that still runs will change nothing; but the call
     /// may have switched the connection, and changed notes that other sessions know.
+    #[cold]
+    #[inline(never)]
     fn leave(options: &Options, connections: &mut Table<u16, Connection>, mut turn: Box<Turn>) {
         while let Some(lost) = turn.give_up(0) {
             Policy::arrive(options, connections, &mut turn, lost, &Arrival::lost(0));
